@@ -57,6 +57,9 @@ class Verdict:
     size: int = 0
 
 
+ACCEPT = Verdict(True)
+
+
 async def call_webhook(
     client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version
 ) -> Verdict:

@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from podless.admission.calls import TICK, CallFailed, Verdict
+from podless.admission.calls import ACCEPT, TICK, CallFailed, Verdict
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.auth.user import User
 from podless.codec import serializer
 from podless.hooks import CONVERT, SUBRESOURCE, VALIDATE
-from podless.hooks.pool import HookFailed, Parts
+from podless.hooks.pool import HookFailed
 from podless.hooks.worker import ACCEPTED
 from podless.kinds.kind import Version
 from podless.meta.errors import Timeout
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from podless.hooks.loaded import LoadedHooks
 
 
-_ACCEPT = Verdict(True)
 _MASTERS = "system:masters"
 
 
@@ -39,45 +38,53 @@ def check_declaration(declared: Mapping[str, Any]) -> None:
         raise ValueError(f"hook {declared['name']}: {join_errors(errors)}")
 
 
-async def call_hook(
-    hooks: LoadedHooks, declared: Mapping[str, Any], client: WebhookClient, subject: Subject, version: Version
-) -> Verdict:
-    """Ask a hook about a write, whose object it sees in a version. declared: as the hook describes itself.
+class Caller:
+    """Asks one hook about writes. declared: as the hook describes itself."""
 
-    Raises CallFailed, ConversionFailed where the object cannot be had so, and Timeout where the time of the whole
-    request is over.
-    """
-    kind, takes, attr = declared["kind"], declared["takes"], subject.attr
-    obj = await subject.shown(attr.obj, version)
-    old = await subject.shown(attr.old, version) if "old" in takes else None
-    parts = (
-        serializer.encode_json(subject.request(version)) if "request" in takes else b"",
-        serializer.encode_json(obj) if obj is not None and (kind != VALIDATE or "obj" in takes) else b"",
-        serializer.encode_json(old) if old is not None else b"",
-    )
-    answer = await run_hook(hooks, kind, declared["given"], parts, attr.user)
-    if answer is None or answer == ACCEPTED:
-        return _ACCEPT
-    return await client.read(answer, _read_verdict)
+    def __init__(self, hooks: LoadedHooks, declared: Mapping[str, Any]) -> None:
+        self._hooks = hooks
+        self._kind: str = declared["kind"]
+        self._name: str = declared["given"]["name"]
+        self._seconds = float(declared["given"]["timeoutSeconds"])
+        takes = declared["takes"]
+        self._takes_request, self._takes_old = "request" in takes, "old" in takes
+        self._takes_obj = "obj" in takes or self._kind != VALIDATE  # for what changed is found out by the object
+
+    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
+        """Ask about a write, whose object the hook sees in a version.
+
+        Raises CallFailed, ConversionFailed where the object cannot be had so, and Timeout where the time of the whole
+        request is over.
+        """
+        attr = subject.attr
+        obj, old = attr.obj if self._takes_obj else None, attr.old if self._takes_old else None
+        if version is not attr.version or len(attr.kind.views) > 1:
+            obj, old = await subject.shown(obj, version), await subject.shown(old, version)
+        parts = (
+            serializer.encode_json(subject.request(version)) if self._takes_request else b"",
+            serializer.encode_json(obj) if obj is not None else b"",
+            serializer.encode_json(old) if old is not None else b"",
+        )
+        until = DEADLINE.get()
+        try:
+            answer = await self._hooks.call(self._kind, self._name, parts, limit_seconds(self._seconds, until))
+        except HookFailed as failed:
+            raise explain_failure(failed, until, attr.user) from None
+        if answer is None or answer == ACCEPTED:
+            return ACCEPT
+        return await client.read(answer, _read_verdict)
 
 
-async def run_hook(hooks: LoadedHooks, kind: str, given: Mapping[str, Any], parts: Parts, user: User) -> bytes | None:
-    """Return the answer of a hook, None if a reload removed it.
+def limit_seconds(seconds: float, until: float | None) -> float:
+    """Return the timeout of a hook, at most the rest of the time of the request, which ends at `until`."""
+    return seconds if until is None else min(seconds, max(until - time.monotonic(), 0.0))
 
-    given: the hook's declaration. parts: the question. user: of the request. Raises CallFailed, and Timeout if the time
-    of the whole request has passed.
-    """
-    seconds, until = float(given["timeoutSeconds"]), DEADLINE.get()
-    if until is not None:
-        seconds = min(seconds, max(until - time.monotonic(), 0.0))
-    try:
-        answer = await hooks.call(kind, given["name"], parts, seconds)
-    except HookFailed as failed:
-        if until is not None and time.monotonic() >= until - TICK:
-            raise Timeout("request did not complete within requested timeout") from None
-        told = f"{failed} ({failed.place})" if failed.place and _MASTERS in user.groups else str(failed)
-        raise CallFailed(told) from None
-    return answer
+
+def explain_failure(failed: HookFailed, until: float | None, user: User) -> CallFailed | Timeout:
+    """Return the error of a call that failed. until: when the time of the request ends. user: of the request."""
+    if until is not None and time.monotonic() >= until - TICK:
+        return Timeout("request did not complete within requested timeout")
+    return CallFailed(f"{failed} ({failed.place})" if failed.place and _MASTERS in user.groups else str(failed))
 
 
 def _read_verdict(answer: bytes) -> Verdict:

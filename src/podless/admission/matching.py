@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import internal_error
@@ -21,6 +20,7 @@ from podless.runtime.jsonobject import Object
 
 ANY = "*"
 _OWN = "admissionregistration.k8s.io"
+_KNOWN_MOST = 1000  # sorts of writes about which a decision is kept
 _REVIEWS = frozenset(
     {
         ("authentication.k8s.io", "selfsubjectreviews"),
@@ -101,7 +101,7 @@ class Matching:
     """Rules and selectors together.
 
     rules: at least one must match. excluded: none may match. equivalent: a rule matches a resource in all its versions
-    and groups. everything: without rules, all writes match.
+    and groups. everything: without rules, all writes match. by_rules: there are no selectors, so `decide` says it all.
     """
 
     def __init__(
@@ -119,6 +119,9 @@ class Matching:
         self._fault = ""
         self._namespaces = self._selector(given.get("namespaceSelector"))
         self._objects = self._selector(given.get("objectSelector"))
+        self._named = any(rule.names for rule in (*self._rules, *self._excluded))
+        self._decided: dict[tuple[str, str, str, str, str, bool], tuple[Kind, Version | None]] = {}
+        self.by_rules = self._namespaces.empty and self._objects.empty and not self._fault
 
     @classmethod
     def resources(cls, given: Mapping[str, Any]) -> Matching:
@@ -147,14 +150,35 @@ class Matching:
         Raises NotFound if a selector needs the labels of a missing namespace, and APIError for an invalid selector.
         """
         attr = subject.attr
-        if self._excluded and self._match(self._excluded, attr) is not None:
-            return None
-        version = attr.version if self._everything else self._match(self._rules, attr)
-        if version is None or not self._selected(attr) or not await self._in_namespace(subject):
+        version = self.decide(attr)
+        if version is None or self.by_rules:
+            return version
+        if not self._selected(attr) or not await self._in_namespace(subject):
             return None
         if self._fault:
             raise internal_error(self._fault)
         return version
+
+    def decide(self, attr: AdmissionAttributes) -> Version | None:
+        """The version in which the object is to be looked at by the rules alone; None where they mean other writes.
+
+        The answer is the same for all writes of one sort, unless rules name objects.
+        """
+        if self._named:
+            return self._decide(attr)
+        kind = attr.kind
+        sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
+        known = self._decided.get(sort)
+        if known is None or known[0] is not kind:  # a changed definition makes a new kind
+            if len(self._decided) >= _KNOWN_MOST:
+                self._decided.clear()
+            known = self._decided[sort] = kind, self._decide(attr)
+        return known[1]
+
+    def _decide(self, attr: AdmissionAttributes) -> Version | None:
+        if self._excluded and self._match(self._excluded, attr) is not None:
+            return None
+        return attr.version if self._everything else self._match(self._rules, attr)
 
     def _match(self, rules: Sequence[Rule], attr: AdmissionAttributes) -> Version | None:
         if any(rule.matches(attr, attr.kind, attr.version) for rule in rules):
@@ -207,7 +231,7 @@ class Concerned(Generic[T]):
         self._covers = covers
         self._exempt = exempt
         self.items: Sequence[T] = ()
-        self._known: WeakKeyDictionary[Kind, dict[tuple[str, str], Sequence[T]]] = WeakKeyDictionary()
+        self._known: dict[tuple[str, str, str, str], tuple[Kind, Sequence[T]]] = {}
 
     def put(self, items: Sequence[T]) -> None:
         """Choose among these from now on."""
@@ -218,12 +242,12 @@ class Concerned(Generic[T]):
         """Return the items that may concern such writes."""
         if not self.items:
             return ()
-        known = self._known.get(kind)
-        if known is None:
-            known = self._known[kind] = {}
-        found = known.get((operation, subresource))
-        if found is None:
+        sort = kind.group, kind.plural, operation, subresource
+        known = self._known.get(sort)
+        if known is None or known[0] is not kind:
+            if len(self._known) >= _KNOWN_MOST:
+                self._known.clear()
             items = () if self._exempt(kind) else self.items
             found = [item for item in items if self._covers(item, operation, kind, subresource)]
-            known[operation, subresource] = found
-        return found
+            known = self._known[sort] = kind, found
+        return known[1]

@@ -6,13 +6,13 @@ Source: k8s.io/apiserver pkg/admission/plugin/webhook/{generic,mutating,validati
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.calls import CallFailed, Verdict, call_webhook
+from podless.admission.calls import ACCEPT, CallFailed, Verdict, call_webhook
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, is_exempt
@@ -41,6 +41,7 @@ class Webhook:
     """One webhook.
 
     configuration: the name of its configuration. given: the webhook with its defaults. noun: its name in error texts.
+    by_rules: it has no selectors and no matchConditions. harmless: a dry run may call it.
     """
 
     noun = "webhook"
@@ -52,18 +53,22 @@ class Webhook:
         self.key = configuration, place, self.name
         self.open = given.get("failurePolicy") == "Ignore"
         self.matching = Matching(given, given.get("rules") or ())
+        self.by_rules = self.matching.by_rules and not given.get("matchConditions")
+        self.harmless = given.get("sideEffects") in _HARMLESS
 
     @cached_property
     def conditions(self) -> Conditions | None:
         """The compiled matchConditions, None without any."""
-        from podless.cel.policies import Environment
-
         given = self.given.get("matchConditions")
-        return Conditions(given, Environment(), strict=not self.open) if given else None
+        if not given:
+            return None
+        from podless.cel.policies import Environment  # takes its time
 
-    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
+        return Conditions(given, Environment(), strict=not self.open)
+
+    def call(self, client: WebhookClient, subject: Subject, version: Version) -> Coroutine[Any, Any, Verdict]:
         """Ask it about a write. Raises as `podless.admission.calls.call_webhook`."""
-        return await call_webhook(client, self.given, subject, version)
+        return call_webhook(client, self.given, subject, version)
 
 
 class LocalHook(Webhook):
@@ -73,13 +78,13 @@ class LocalHook(Webhook):
 
     def __init__(self, hooks: LoadedHooks, place: int, declared: Object) -> None:
         super().__init__("hooks", place, declared["given"])
-        from podless.admission.localhooks import call_hook
+        from podless.admission.localhooks import Caller
 
-        self._call = partial(call_hook, hooks, declared)
+        self._caller = Caller(hooks, declared)
         self.key = "hooks", declared["kind"], self.name
 
-    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
-        return await self._call(client, subject, version)
+    def call(self, client: WebhookClient, subject: Subject, version: Version) -> Coroutine[Any, Any, Verdict]:
+        return self._caller.call(client, subject, version)
 
 
 class _Webhooks(Plugin):
@@ -118,6 +123,8 @@ class _Webhooks(Plugin):
 
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
         """Return the version in which a webhook wants to see the object; None where it does not. Raises APIError."""
+        if webhook.by_rules:
+            return webhook.matching.decide(subject.attr)
         version = await webhook.matching.find(subject)
         if version is None or webhook.conditions is None:
             return version
@@ -136,12 +143,14 @@ class _Webhooks(Plugin):
         Raises CallFailed, and APIError if it denies the write.
         """
         attr = subject.attr
-        if attr.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
+        if attr.dry_run and not webhook.harmless:
             raise BadRequest(f"admission {webhook.noun} {gotext.quote(webhook.name)} does not support dry run")
         try:
             verdict = await webhook.call(self._client, subject, version)
         except ConversionFailed as failed:
             raise internal_error(str(failed)) from None
+        if verdict is ACCEPT:
+            return verdict
         for key, value in verdict.annotations.items():
             attr.annotations[f"{webhook.name}/{key}"] = value
         attr.warnings += verdict.warnings
@@ -194,12 +203,15 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 asked.append((webhook, version))
         if not asked:
             return
-        judged = [self._judge(place, webhook, subject, version) for place, (webhook, version) in enumerate(asked)]
-        for answer in [await judged[0]] if len(judged) == 1 else await asyncio.gather(*judged):  # a task costs 20 us
+        if len(asked) == 1:  # a task costs 20 us
+            answers = [await self._judge(0, *asked[0], subject)]
+        else:
+            answers = await asyncio.gather(*(self._judge(place, *one, subject) for place, one in enumerate(asked)))
+        for answer in answers:
             if answer is not None:
                 raise answer
 
-    async def _judge(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> APIError | None:
+    async def _judge(self, place: int, webhook: Webhook, version: Version, subject: Subject) -> APIError | None:
         """Return why a webhook denies a write, None if it allows it."""
         try:
             await self._ask(webhook, subject, version)

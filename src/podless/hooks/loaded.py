@@ -82,12 +82,16 @@ class LoadedHooks:
         """Return the hooks that answer subresources of a definition."""
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
-    async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | None:
-        """Return the answer of a hook; None if a reload removed the hook. Raises HookFailed."""
+    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+        """Call a hook and return its answer; None if a reload removed the hook. parts: the question.
+
+        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. The call and
+        the answer raise HookFailed.
+        """
         pool = self._pool
         if pool is None:
             raise HookFailed("the server is stopping")
-        return await pool.call(kind, name, parts, seconds) if pool.has(kind, name) else None
+        return pool.call(kind, name, parts, seconds)
 
     async def _load(self) -> Pool:
         pool = Pool(self._sources, self._own)

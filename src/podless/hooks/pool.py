@@ -17,11 +17,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from podless.codec import serializer
 from podless.hooks import Hook, worker
-from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, PARTS, TOLD
+from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, PARTS, QUESTION, TOLD
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -33,7 +33,9 @@ _WAITING_MOST = 1000  # calls that may wait for a worker
 _PATIENCE = 0.05  # seconds that a call waits before another worker is started for it
 _CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
 _LOAD = 60.0  # seconds that hooks may take to load
+_EARLY = 0.002  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _REST = 1.0  # seconds before a worker that could not be started is tried again
+_NEVER: Final = float("inf")
 _START = "import sys; sys.path[:] = {path!r}; from podless.hooks.worker import main; main({descriptor}, {sources!r})"
 
 
@@ -53,33 +55,27 @@ class LoadFailed(Exception):
 
 
 class _Call:
-    """One call. peer: the worker that runs it, None while the call is queued."""
+    """One call. peer: the worker that runs it, None while the call is queued. due: when its timeout has passed."""
 
-    __slots__ = ("done", "frame", "is_async", "number", "peer", "retried", "seconds", "timer")
+    __slots__ = ("done", "due", "frame", "is_async", "number", "peer", "retried", "seconds")
 
-    def __init__(self, number: int, place: int, parts: Parts, seconds: float, is_async: bool) -> None:
+    def __init__(
+        self, number: int, frame: bytes, seconds: float, is_async: bool, done: asyncio.Future[bytes | None]
+    ) -> None:
         self.number = number
-        first, second, third = parts
-        size = PARTS.size + len(first) + len(second) + len(third)
-        head = GIVEN.pack(size, number) + PARTS.pack(place, len(first), len(second))
-        self.frame = b"".join((head, first, second, third))
+        self.frame = frame
         self.seconds = seconds
         self.is_async = is_async
-        self.done: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self.done = done
         self.peer: _Peer | None = None
-        self.timer: asyncio.TimerHandle | None = None
+        self.due = _NEVER
         self.retried = False
 
-    def end(self, result: bytes | HookFailed) -> None:
-        """Complete the call with an answer or an error."""
-        if self.timer is not None:
-            self.timer.cancel()
+    def fail(self, failed: HookFailed) -> None:
+        """Complete the call with an error."""
         if not self.done.done():
-            if isinstance(result, HookFailed):
-                self.done.set_exception(result)
-                self.done.exception()  # whoever waited may have gone
-            else:
-                self.done.set_result(result)
+            self.done.set_exception(failed)
+            self.done.exception()  # whoever waited may have gone
 
 
 class _Peer(asyncio.Protocol):
@@ -99,6 +95,11 @@ class _Peer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         rest = self._rest
+        if not rest and len(data) >= TOLD.size:  # mostly one short answer, whole
+            size, number, status = TOLD.unpack_from(data)
+            if len(data) == TOLD.size + size and number:
+                self._pool.answered(self, number, status, data[TOLD.size :])
+                return
         rest += data
         while len(rest) >= TOLD.size:
             size, number, status = TOLD.unpack_from(rest)
@@ -166,6 +167,8 @@ class Pool:
         self._threads: list[threading.Thread] = []
         self._starting: asyncio.Task[None] | None = None
         self._hurry: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None  # one for all calls, until the first of them is due
+        self._due = _NEVER
         self._closed = False
         self._known: dict[tuple[str, str], tuple[int, bool]] = {}  # the place of each hook, and whether it is async
 
@@ -175,31 +178,48 @@ class Pool:
         self.declared, self.files = hello["hooks"], hello["files"]
         self._known = {(one["kind"], one["name"]): (at, one["async"]) for at, one in enumerate(self.declared)}
 
-    def has(self, kind: str, name: str) -> bool:
-        """Whether there is such a hook."""
-        return (kind, name) in self._known
-
-    async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes:
-        """Return the answer of a hook. parts: the question.
-
-        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. Raises
-        HookFailed.
-        """
+    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+        """Call a hook. See LoadedHooks.call."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[bytes | None] = loop.create_future()
+        known = self._known.get((kind, name))
+        if known is None:
+            done.set_result(None)
+            return done
         if self._closed:
             raise HookFailed("the server is stopping")
         if len(self._queue) >= _WAITING_MOST:
             raise HookFailed("too many calls of hooks are waiting")
-        self._number += 1
-        place, is_async = self._known[kind, name]
-        call = _Call(self._number, place, parts, seconds, is_async)
-        self._place(call)
+        self._number = number = self._number + 1
+        place, is_async = known
+        first, second, third = parts
+        size = PARTS.size + len(first) + len(second) + len(third)
+        head = QUESTION.pack(size, number, place, len(first), len(second))
+        call = _Call(number, b"".join((head, first, second, third)), seconds, is_async, done)
         if self._peers:
-            self._set_timer(call)
-        return await call.done
+            call.due = due = loop.time() + seconds
+            if due < self._due:
+                self._set_timer(due)
+        self._place(call)
+        return done
 
-    def _set_timer(self, call: _Call) -> None:
-        if call.timer is None:
-            call.timer = asyncio.get_running_loop().call_later(call.seconds, self._overrun, call)
+    def _set_timer(self, due: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due = due
+        self._timer = asyncio.get_running_loop().call_at(due, self._end_overdue)
+
+    def _end_overdue(self) -> None:
+        """End the calls whose time is over, and look again when the next one is due."""
+        self._timer, self._due = None, _NEVER
+        now = asyncio.get_running_loop().time() + _EARLY
+        under_way = [*self._queue, *(call for peer in self._peers for call in peer.calls.values())]
+        for call in under_way:
+            if call.due <= now:
+                self._overrun(call)
+        due = min((call.due for call in under_way), default=_NEVER)
+        if due < self._due:
+            self._set_timer(due)
 
     def _place(self, call: _Call) -> None:
         """Send a call to a worker, or queue it."""
@@ -236,7 +256,7 @@ class Pool:
 
     def _fail_waiting(self, why: str) -> None:
         while self._queue:
-            self._queue.popleft().end(HookFailed(why))
+            self._queue.popleft().fail(HookFailed(why))
 
     async def _start(self) -> Object:
         """Start a worker, and return the declarations of its hooks. Raises LoadFailed."""
@@ -263,8 +283,13 @@ class Pool:
             peer.end()
             raise LoadFailed("the server is stopping")
         self._peers.append(peer)
+        now = loop.time()
         for call in self._queue:
-            self._set_timer(call)
+            if call.due == _NEVER:
+                call.due = now + call.seconds
+        due = min((call.due for call in self._queue), default=_NEVER)
+        if due < self._due:
+            self._set_timer(due)
         self._free(peer)
         found: Object = serializer.decode_json(told[1:])
         return found
@@ -302,7 +327,10 @@ class Pool:
         """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
         if call is not None:
-            call.end(raw if status != FAILED else _explain(serializer.decode_json(raw)))
+            if status == FAILED:
+                call.fail(_explain(serializer.decode_json(raw)))
+            elif not call.done.done():
+                call.done.set_result(raw)
         self._free(peer)
 
     def _free(self, peer: _Peer) -> None:
@@ -328,7 +356,7 @@ class Pool:
         calls, peer.calls = list(peer.calls.values()), {}
         for call in calls:
             if not call.is_async or call.retried or self._closed or call.done.done():
-                call.end(HookFailed("its worker ended"))
+                call.fail(HookFailed("its worker ended"))
             else:
                 call.peer, call.retried = None, True
                 self._place(call)
@@ -337,8 +365,8 @@ class Pool:
 
     def _overrun(self, call: _Call) -> None:
         """Fail a call whose timeout has passed, and cancel its coroutine or end its worker."""
-        peer = call.peer
-        call.end(HookFailed(f"it did not answer within {call.seconds:g} s"))
+        peer, call.due = call.peer, _NEVER
+        call.fail(HookFailed(f"it did not answer within {call.seconds:g} s"))
         if peer is None:
             with contextlib.suppress(ValueError):
                 self._queue.remove(call)
@@ -365,8 +393,9 @@ class Pool:
     def close(self) -> None:
         """End all workers; calls on their way fail."""
         self._closed = True
-        if self._hurry is not None:
-            self._hurry.cancel()
+        for timer in (self._hurry, self._timer):
+            if timer is not None:
+                timer.cancel()
         self._fail_waiting("the server is stopping")
         for peer in list(self._peers):
             peer.end()

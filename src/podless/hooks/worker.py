@@ -35,6 +35,7 @@ from podless.runtime.jsonobject import Object
 
 GIVEN = struct.Struct("!IQ")  # size, number
 PARTS = struct.Struct("!HII")  # place of the hook, sizes of the first and the second part
+QUESTION = struct.Struct("!IQHII")  # both together
 TOLD = struct.Struct("!IQB")  # size, number, status
 GOOD, FAILED = 0, 1
 CANCEL = b"cancel"

@@ -155,6 +155,12 @@ class Slices:
         if len(self._idle) < _KEPT:
             self._idle.append(worker)
 
+    def keep(self, worker: _Worker) -> None:
+        """Make a worker free that has done its work in one slice."""
+        worker.gr_context = None
+        if len(self._idle) < _KEPT:
+            self._idle.append(worker)
+
     def turn(self) -> asyncio.Future[None]:
         """Return a future that is done when the next slice may start: one each turn of the loop."""
         loop = asyncio.get_running_loop()
@@ -272,6 +278,9 @@ class _Driven(Coroutine[Any, Any, R]):
             self._worker = worker
             return next(iter(self._slices.turn()))
         self._worker = None
+        if found is not _RAISED and self._pause < 0:  # as of most steps
+            self._slices.keep(worker)
+            return found
         self._resume_gc()
         try:
             return found if found is not _RAISED else worker.fail()

@@ -23,7 +23,8 @@ _INVALID = (
 def mutates_object(api: API, write: Write) -> bool:
     """Whether a plugin handles `mutate_object` of such a write."""
     call = write.call
-    return bool(api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace))
+    write.plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
+    return bool(write.plugins)
 
 
 def allocates_resources(api: API, write: Write) -> bool:
@@ -33,21 +34,21 @@ def allocates_resources(api: API, write: Write) -> bool:
 
 def is_validated(api: API, write: Write) -> bool:
     """Whether a plugin validates such a write."""
-    return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
+    write.plugins = api.admission.validating(_operation(write), write.call.kind, write.call.subresource)
+    return bool(write.plugins)
 
 
 async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
-    """Return the object after mutating admission, defaulted but not validated. old: None for a create.
+    """Return the object after mutating admission, defaulted but not validated, for a write that `mutates_object`.
+
+    old: None for a create.
 
     Raises the error of a plugin that rejects the write.
     """
     call = write.call
-    plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
-    if not plugins:
-        return obj
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _attributes(write, obj, old)
-    await api.off_loop.slices.drive(chain.run_mutating(plugins, attr))
+    await api.off_loop.slices.drive(chain.run_mutating(write.plugins, attr))
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -75,8 +76,7 @@ async def _validate(api: API, write: Write) -> None:
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
-    plugins = api.admission.validating(attr.operation, attr.kind, attr.subresource)
-    await api.off_loop.slices.drive(chain.run_validating(plugins, attr))
+    await api.off_loop.slices.drive(chain.run_validating(write.plugins, attr))
     write.along = join_along(attr.along, write.along)
 
 

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Final, Generic, TypeVar
 
 from podless.admission import Along
+from podless.admission.plugin import Plugin
 from podless.cache.entry import Entry
 from podless.codec import yamlasjson
 from podless.kinds.conversion import Unconverted
@@ -37,7 +38,8 @@ class Write:
     object. along: further keys to commit. answer: the answer, if it is not the stored object. shown: returns the object
     for admission, if not obj. refused: fields that the user may not write, reported with other errors. added:
     approximate bytes that admission added. loose: the object is validated before it is pruned. warned: number of
-    warnings before the present attempt. done: finished stages of the present group.
+    warnings before the present attempt. done: finished stages of the present group. plugins: of admission, for the
+    present phase.
     """
 
     given: Object
@@ -54,6 +56,7 @@ class Write:
     shared = False
     warned = 0
     done = 0
+    plugins: Sequence[Plugin] = ()
 
     def __init__(self, call: Call, options: WriteOptions) -> None:
         # what is set later has its default in the class: most writes need little of it, and each assignment costs

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from podless.admission.calls import CallFailed
-from podless.admission.localhooks import run_hook
+from podless.admission.localhooks import explain_failure, limit_seconds
 from podless.admission.refusals import Told, internal_error
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.codec.jsontext import JSONError
 from podless.hooks import SUBRESOURCE
-from podless.hooks.pool import Parts
+from podless.hooks.pool import HookFailed, Parts
 from podless.kinds import view
 from podless.meta.errors import BadRequest
+from podless.remote import DEADLINE
 from podless.runtime.jsonobject import Object
 from podless.verbs import options
 from podless.verbs.call import API, AnswerDocument, Call
@@ -45,10 +46,15 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
         raise call.not_found()
     await api.converter.ready(call.kind, call.version, [entry])
     parts = await api.off_loop.run(len(entry.body) + len(call.body), _ask, call, entry, body, dry_run)
+    until = DEADLINE.get()
+    seconds = limit_seconds(float(given["timeoutSeconds"]), until)
     try:
-        answer = await run_hook(hooks, SUBRESOURCE, given, parts, call.user) if hooks is not None else None
-    except CallFailed as failed:
-        raise internal_error(f"failed calling hook {name}: {failed}") from None
+        answer = await hooks.call(SUBRESOURCE, given["name"], parts, seconds) if hooks is not None else None
+    except HookFailed as failed:
+        why = explain_failure(failed, until, call.user)
+        if not isinstance(why, CallFailed):
+            raise why from None
+        raise internal_error(f"failed calling hook {name}: {why}") from None
     if answer is None:
         raise internal_error(f"failed calling hook {name}: it is gone")
     found: Object = await api.converter.client.read(answer, serializer.decode_json)
