@@ -351,3 +351,16 @@ def test_owners_are_told_anew_for_each_error_that_has_addresses() -> None:
             metadata = made["metadata"] | {"ownerReferences": owners}
             _, told = asked.send("PUT", f"{gears}/a", gear | {"metadata": metadata})
             assert told["message"].count("Only one reference") == times
+
+
+def test_pods_keep_names_of_variables_that_a_newer_release_took(tmp_path: Path) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i", "env": [{"name": "1 a"}]}]}}
+    options: dict[str, Any] = {"tls": False, "default_accounts": False}
+    with Server(tmp_path, kubernetes_version="1.36", **options) as server:
+        assert _Asked(server).send("POST", pods, pod)[0] == 201
+    with Server(tmp_path, kubernetes_version="1.30", **options) as server:
+        asked = _Asked(server)
+        _, kept = asked.send("GET", f"{pods}/p")
+        kept["metadata"]["labels"] = {"a": "b"}
+        assert asked.send("PUT", f"{pods}/p", kept)[0] == 200

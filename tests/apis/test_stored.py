@@ -1,4 +1,4 @@
-"""What older releases read of what newer ones have stored."""
+"""What releases read of what others have stored."""
 
 from __future__ import annotations
 
@@ -47,6 +47,15 @@ def test_fields_that_a_release_does_not_have_are_not_read(release: str, known: b
     assert seen["spec"]["containers"] == _pod()["spec"]["containers"]
 
 
+def test_what_a_release_always_has_is_read_and_what_it_omits_is_not() -> None:
+    node = {"kind": "CSINode", "apiVersion": "storage.k8s.io/v1", "metadata": {"name": "a", "resourceVersion": ""}}
+    older = _record(node | {"spec": {"drivers": []}}, "/storage.k8s.io/csinodes/a")
+    assert _read("1.37", older)["status"] == {}
+    pod = _pod()
+    pod["metadata"]["creationTimestamp"] = None
+    assert "creationTimestamp" not in _read("1.36", _record(pod))["metadata"]
+
+
 def test_what_a_release_knows_is_read_as_it_is() -> None:
     record = _record(_pod())
     assert make_read(choose_release("1.30"))(record) is record
@@ -72,14 +81,15 @@ async def store(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
     await opened.close()
 
 
-async def test_the_newest_release_that_has_written_is_noted(store: SQLiteStore) -> None:
+async def test_the_releases_that_have_written_are_noted(store: SQLiteStore) -> None:
     assert await note_release(store, choose_release("1.36")) is None
     written = await store.current()
-    assert await note_release(store, choose_release("1.35")) is not None
+    assert await note_release(store, choose_release("1.36")) is None
     assert await store.current() == written  # nothing new is to be noted
-    assert await note_release(store, choose_release("1.37")) is None
-    assert await note_release(store, choose_release("1.36")) is not None
-    assert await note_release(store, choose_release("1.37")) is None
+    for release in ("1.35", "1.36", "1.37", "1.36"):  # each may read what another one has written
+        assert await note_release(store, choose_release(release)) is not None
+    ((_, stored, *_),) = [record for record in (await store.range(KEY))[0] if record.key == KEY]
+    assert stored.data == b"1.35-1.37"
 
 
 async def test_a_note_that_is_no_release_is_an_error(store: SQLiteStore) -> None:

@@ -1,7 +1,8 @@
-"""What a newer Kubernetes release has stored, as an older one reads it: without the fields that it does not have.
+"""What other Kubernetes releases have stored, as the served one reads it.
 
-A server decodes built-in objects from etcd into its own Go structs, which drop what they do not know; what is stored
-stays as it is until the object is written. Fields whose gate is off are read: only writes drop them.
+A server decodes built-in objects from etcd into its own Go structs, which drop what they do not know and write what
+they always have; what is stored stays as it is until the object is written. Fields whose gate is off are read: only
+writes drop them.
 """
 
 from __future__ import annotations
@@ -19,60 +20,69 @@ from podless.store import Conflicted, Operation, Record, Store, Stored, StoreErr
 from podless.structs import structs
 from podless.structs.structfiles import in_release
 
-KEY: Final = f"{keys.OWN}release"  # the newest release that has written to the store
+KEY: Final = f"{keys.OWN}release"  # the releases that have written to the store: one, or the oldest and the newest
 Read = Callable[[Record], Record]
 
 
 async def note_release(store: Store, release: Release) -> Read | None:
-    """Note that a release writes to the store, and return how it reads objects; None where no newer one has written.
+    """Note that a release writes to the store, and return how it reads objects; None where no other one has written.
 
     A store that says nothing was written by the default release. Raises StoreError.
     """
     while True:
         found = [record for record in (await store.range(KEY))[0] if record.key == KEY]
-        newest = _parse_minor(found[0].stored.data.decode() if found else DEFAULT)
-        if newest > release.minor:
-            return make_read(release)
-        if newest == release.minor:
-            return None
+        text = found[0].stored.data.decode() if found else DEFAULT
+        oldest, newest = _parse_span(text)
+        read = None if oldest == newest == release.minor else make_read(release)
+        span = _name_span(min(oldest, release.minor), max(newest, release.minor))
+        if found and span == text:
+            return read
         try:
-            await store.commit([Operation(KEY, Stored(release.name.encode()), found[0].revision if found else 0)])
+            await store.commit([Operation(KEY, Stored(span.encode()), found[0].revision if found else 0)])
         except Conflicted:
             continue
-        return None
+        return read
 
 
 def make_read(release: Release) -> Read:
-    """Return how a release reads records: built-in objects without the fields that it does not have."""
+    """Return how a release reads records: built-in objects with the fields that it has."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None and kind.struct is not None}
     whole = Release(release.name, release.minor)  # with all gates on
 
     def read(record: Record) -> Record:
         kind = kinds.get(keys.prefix_of(record.key))
-        stored = _drop_unknown(kind, whole, record.stored) if kind is not None else record.stored
+        stored = _read_again(kind, whole, record.stored) if kind is not None else record.stored
         return record if stored is record.stored else record._replace(stored=stored)
 
     return read
 
 
-def _drop_unknown(kind: Kind, release: Release, stored: Stored) -> Stored:
-    """Return a stored object without unknown fields; the same where it has none, or cannot be read."""
+def _read_again(kind: Kind, release: Release, stored: Stored) -> Stored:
+    """Return a stored object with the fields of a release; the same where it has these, or cannot be read."""
     try:
         obj = serializer.decode_own(stored.at(0))
         version = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         struct = kind.struct_of(version) if version is not None else kind.struct
         assert struct is not None
-        unknown: list[str] = []
-        known = structs.decode_struct(in_release(struct, release), obj, unknown)
-        if not unknown:
-            return stored
-        return view.encode_object(kind, {"kind": obj["kind"], "apiVersion": obj["apiVersion"]} | known)
+        known = structs.decode_struct(in_release(struct, release), obj)
+        known = {"kind": obj["kind"], "apiVersion": obj["apiVersion"]} | known
+        return stored if known == obj else view.encode_object(kind, known)
     except (ValueError, LookupError, TypeError, AttributeError, structs.DecodeError):
         return stored
 
 
-def _parse_minor(name: str) -> int:
+def _parse_span(text: str) -> tuple[int, int]:
+    """Return the minor numbers of the oldest and the newest release in a note. Raises StoreError."""
+    oldest, _, newest = text.partition("-")
+    return _parse_minor(oldest, text), _parse_minor(newest or oldest, text)
+
+
+def _parse_minor(name: str, text: str) -> int:
     major, _, minor = name.partition(".")
     if major != "1" or not minor.isdigit():
-        raise StoreError(f"{KEY} is {name!r}, which is no Kubernetes release")
+        raise StoreError(f"{KEY} is {text!r}, which is no Kubernetes release")
     return int(minor)
+
+
+def _name_span(oldest: int, newest: int) -> str:
+    return f"1.{newest}" if oldest == newest else f"1.{oldest}-1.{newest}"

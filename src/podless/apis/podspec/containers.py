@@ -147,9 +147,10 @@ def _common(container: Object, path: str, pod: Pod) -> Errors:
     if container.get("ports"):
         yield from _ports(container["ports"], f"{path}.ports")
     if container.get("env"):
-        yield from env.validate_env(container["env"], f"{path}.env")
+        yield from env.validate_env(container["env"], f"{path}.env", loose=pod.options.loose_variables)
     if container.get("envFrom"):
-        yield from env.validate_env_from(container["envFrom"], f"{path}.envFrom")
+        loose = pod.options.loose_variables
+        yield from env.validate_env_from(container["envFrom"], f"{path}.envFrom", loose=loose)
     yield from mounts.validate_mounts(container, path, pod.volumes)
     yield from checks.validate_enum(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULLS)
     if container.get("resources"):

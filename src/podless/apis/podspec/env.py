@@ -37,19 +37,32 @@ _LABELLED = ("metadata.annotations", "metadata.labels")
 _SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
 
 
-def _variable_check() -> Callable[[str], list[str]]:
-    """Return what checks the names of variables."""
-    return (
-        names.check_variable_name if has("RelaxedEnvironmentVariableValidation") else names.check_strict_variable_name
+def uses_loose_names(spec: Object) -> bool:
+    """Return whether containers of a pod have variables whose names only relaxed validation allows."""
+    return any(
+        names.check_strict_variable_name(name) and not names.check_variable_name(name)
+        for part in ("initContainers", "containers", "ephemeralContainers")
+        for container in each(spec.get(part) or ())
+        for name in (
+            *(one.get("name") or "" for one in each(container.get("env") or ())),
+            *(one.get("prefix") or "" for one in each(container.get("envFrom") or ())),
+        )
+        if name
     )
 
 
-def validate_env(env: list[Object], path: str) -> Errors:
+def _variable_check(loose: bool) -> Callable[[str], list[str]]:
+    """Return what checks the names of variables. loose: the pod had names that only relaxed validation allows."""
+    relaxed = loose or has("RelaxedEnvironmentVariableValidation")
+    return names.check_variable_name if relaxed else names.check_strict_variable_name
+
+
+def validate_env(env: list[Object], path: str, *, loose: bool = False) -> Errors:
     """Validate the variables of a container."""
     for place, one in enumerate(each(env)):
         where = f"{path}[{place}]"
         name = one.get("name", "")
-        yield from checks.validate_name(f"{where}.name", name, _variable_check())
+        yield from checks.validate_name(f"{where}.name", name, _variable_check(loose))
         if (source := one.get("valueFrom")) is not None:
             yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
 
@@ -155,12 +168,12 @@ _KINDS = {
 }
 
 
-def validate_env_from(env_from: list[Object], path: str) -> Errors:
+def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False) -> Errors:
     """What variables of a container are read from as a whole."""
     for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
-            yield from field.invalid_details(f"{where}.prefix", prefix, _variable_check()(prefix))
+            yield from field.invalid_details(f"{where}.prefix", prefix, _variable_check(loose)(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
         for name in each(given):
             yield from checks.validate_name(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)

@@ -21,7 +21,7 @@ class Options:
     spread over. spread_keys: keys that are in the selector, too. indivisible: parts of huge pages. far_tokens: tokens
     outside of their volumes. host_sysctls: parameters of the host's namespaces. restarting: init containers that are to
     be restarted when they are resized. host_devices: devices in a user namespace. host_network: the network of the host
-    in a user namespace.
+    in a user namespace. loose_variables: names of environment variables that only relaxed validation allows.
     """
 
     pod: bool = False
@@ -36,6 +36,7 @@ class Options:
     restarting: bool = False
     host_devices: bool = False
     host_network: bool = False
+    loose_variables: bool = False
 
 
 STRICT = Options()

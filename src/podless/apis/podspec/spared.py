@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.podspec import projected, resources, scheduling, security
+from podless.apis.podspec import env, projected, resources, scheduling, security
 from podless.apis.podspec.affinity import TERMS
 from podless.apis.podspec.options import Options, deletion_cost_fault
 from podless.meta import names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 
 def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> Options:
@@ -31,6 +32,7 @@ def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> Options:
         restarting=any(_restarts(container) for container in each(spec.get("initContainers") or ())),
         host_devices=in_namespace and any(one.get("volumeDevices") for one in each(spec.get("containers") or ())),
         host_network=in_namespace and bool(spec.get("hostNetwork")),
+        loose_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(spec),
     )
 
 
