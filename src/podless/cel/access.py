@@ -12,7 +12,7 @@ from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
 
 
 def within(item: Any, place: Any) -> bool:
-    """item in place: an item of a list, a key of a map."""
+    """Return item in place, for an item of a list or a key of a map."""
     kind = place.__class__
     if kind in LISTS:
         return any(equal(item, each) for each in charge_each(place))
@@ -26,14 +26,14 @@ def _hashable(key: Any) -> bool:
 
 
 def show(value: Any) -> str:
-    """A value as errors name it."""
+    """Return a value as errors name it."""
     if value.__class__ is bool:
         return "true" if value else "false"
     return str(value)
 
 
 def index(place: Any, key: Any) -> Any:
-    """place[key]."""
+    """Return place[key]."""
     kind = place.__class__
     if kind is dict:
         try:
@@ -51,7 +51,7 @@ def index(place: Any, key: Any) -> Any:
 
 
 def position(key: Any) -> int:
-    """A list index: an integer, or a number that is one."""
+    """Return a list index: an integer, or a whole number."""
     kind = key.__class__
     if kind is int or kind is Uint:
         return int(key)
@@ -63,7 +63,7 @@ def position(key: Any) -> int:
 
 
 def select(value: Any, field: str) -> Any:
-    """value.field."""
+    """Return value.field."""
     kind = value.__class__
     if kind is dict or kind is Message:
         try:
@@ -80,7 +80,7 @@ def select(value: Any, field: str) -> Any:
 
 
 def has(value: Any, field: str, lenient: bool = False) -> bool:
-    """has(value.field). lenient: what has no fields at all has not this one, which is an error otherwise."""
+    """Return has(value.field). lenient: a value that cannot have fields has none, which is an error otherwise."""
     kind = value.__class__
     if kind is dict or kind is Message:
         return field in value
@@ -96,7 +96,7 @@ def has(value: Any, field: str, lenient: bool = False) -> bool:
 
 
 def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
-    """value[?key], and any field or item of an optional: none where there is no such. lenient: see `has`."""
+    """Return value[?key], or any field or item of an optional: none if it is missing. lenient: see `has`."""
     kind = value.__class__
     if kind is Optional:
         return optional_index(value.value, key, lenient) if value.present else values.NONE
@@ -113,12 +113,12 @@ def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
 
 
 def type_of(value: Any) -> TypeValue:
-    """type(value)."""
+    """Return type(value)."""
     return TypeValue(values.name_of(value))
 
 
 def truth(value: Any) -> bool:
-    """A condition, which must be a bool."""
+    """Return a condition, which must be a bool."""
     if value.__class__ is not bool:
         raise no_overload()
     return bool(value)
@@ -134,7 +134,7 @@ def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
 
 
 def iterate(value: Any, two: bool = False) -> Any:
-    """What a comprehension goes over: items or keys; two: pairs of place or key and item."""
+    """Return what a comprehension iterates over: items or keys. two: pairs of place or key and item."""
     kind = value.__class__
     if kind in LISTS:
         return enumerate(value) if two else value

@@ -67,7 +67,7 @@ def _lists(one: list[Any], other: list[Any]) -> list[Any]:
 
 
 def _sets(one: list[Any], other: list[Any]) -> SetList:
-    """What is in the one, and what is in the other only, each in its order."""
+    """Return the union of two sets: the first one's items, then the other items of the second, in order."""
     bounded_list(len(one) + len(other))
     seen = {key_of(item) for item in charge_each(one)}
     return SetList([*one, *{key_of(item): item for item in charge_each(other) if key_of(item) not in seen}.values()])
@@ -169,7 +169,7 @@ div, mod = _binary(_DIV), _binary(_MOD)
 
 
 def negate(value: Any) -> Any:
-    """-value."""
+    """Return -value."""
     if value.__class__ is int:
         return whole(-value)
     if value.__class__ is float:
@@ -178,7 +178,7 @@ def negate(value: Any) -> Any:
 
 
 def invert(value: Any) -> bool:
-    """!value."""
+    """Return !value."""
     if value.__class__ is not bool:
         raise no_overload()
     return not value

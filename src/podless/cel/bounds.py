@@ -1,4 +1,4 @@
-"""How much one evaluation may look at and make, whatever it costs, and how others are served meanwhile."""
+"""Limits of one evaluation beside its cost: time, sizes and recursion; and pauses for other requests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def afford_work(work: int) -> None:
 
 
 def charge_each(items: Collection[T]) -> Iterable[T]:
-    """Items to be gone through; many of them charge the meter on the way."""
+    """Return items to iterate over. Many of them charge the meter on the way."""
     return items if len(items) <= _PART else _charged(items)
 
 
@@ -70,9 +70,9 @@ def go_on(cost: int, limit: int) -> int:
 
 
 def pause_work(due: float, spent: float) -> tuple[float, float]:
-    """Charge the meter after some time. Return when to call this again, and the seconds that were spent until now.
+    """Charge the meter after some time. Returns when to call this again, and the seconds spent so far.
 
-    due: when this was to be called. spent: as it was returned before. Raise CostExceeded where the time is over.
+    due: when this should have been called. spent: as returned before. Raises CostExceeded if the time is over.
     """
     spent += min(time.perf_counter() - due + PAUSE, _LONGEST)
     if spent > SECONDS:
@@ -82,9 +82,9 @@ def pause_work(due: float, spent: float) -> tuple[float, float]:
 
 
 def run_with_room(work: Callable[[], R]) -> R:
-    """What some work gives, which is begun anew with more room where it comes upon the interpreter's limit.
+    """Return the result of some work, repeated with a higher recursion limit if it exceeds Python's.
 
-    The limit is the process's, so it is raised for that long only. Raises RecursionError where that is not enough.
+    The limit is the process's, so it is raised for that long only. Raises RecursionError if that is not enough.
     """
     try:
         return work()

@@ -26,7 +26,7 @@ from podless.cel.values import TypeValue
 
 
 class FieldTypes(Protocol):
-    """What fields the struct types have."""
+    """The fields of struct types."""
 
     def field(self, struct: str, name: str) -> Type | None:
         """Return the type of a field, or None."""
@@ -39,11 +39,11 @@ class NoFields:
     """There are no struct types."""
 
     def field(self, struct: str, name: str) -> Type | None:
-        """None has fields."""
+        """Return None: there are no fields."""
         return None
 
     def constructs(self, struct: str) -> bool:
-        """None can be made."""
+        """Return False: no struct can be constructed."""
         return False
 
 
@@ -80,10 +80,9 @@ def check_tree(
     container: str = "",
     typed: bool = True,
 ) -> Expr:
-    """Find all types of a tree; they are put into its nodes. Raises CompileError.
+    """Find all types of a tree and set them in its nodes. Raises CompileError.
 
-    container: where names are looked up first. typed: without it every type is dyn, and what is wrong shows when the
-    expression is evaluated.
+    container: where names are looked up first. typed: if False, every type is dyn, and errors show at evaluation.
     """
     checker = (_Checker if typed else _Untyped)(declarations, dict(variables), fields or NoFields(), container)
     checker.visit(tree)
@@ -130,7 +129,7 @@ class _Checker(Pass[Type]):
         return self.fail(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
 
     def candidates(self, name: str) -> Iterator[str]:
-        """What a name may stand for: in the container, in those around it, by itself."""
+        """Yield what a name may stand for: in the container, in its parents, by itself."""
         around = self.container
         if around and not name.startswith(".") and name.partition(".")[0] not in self.inner:
             while around:
@@ -204,12 +203,12 @@ class _Checker(Pass[Type]):
         return self.overloaded(node)
 
     def function(self, name: str) -> str:
-        """The function that a name stands for, or ""."""
+        """Return the function that a name stands for, or ""."""
         known = self.declarations.functions
         return next((each for each in self.candidates(name) if each in known), "")
 
     def overloaded(self, node: CallExpr) -> Type:
-        """The forms of a function that fit, and the type they give."""
+        """Return the result type of a call, and set its matching overloads."""
         args = node.args if node.target is None else [node.target, *node.args]
         given = tuple(arg.type for arg in args)
         if node.function in ("_&&_", "_||_"):
@@ -233,7 +232,7 @@ class _Checker(Pass[Type]):
         return result
 
     def fits(self, overload: Overload, given: tuple[Type, ...]) -> Type | None:
-        """What a form gives for arguments of some types, or None."""
+        """Return the result of an overload for argument types, None if it does not match."""
         if not overload.generic:
             return overload.result if self.bindings.all_assignable(given, overload.args) else None
         *wanted, result = self.bindings.instance((*overload.args, overload.result))
@@ -351,7 +350,7 @@ class _Checker(Pass[Type]):
 
 
 class _Untyped(_Checker):
-    """Everything is dyn: calls take all forms of their function, and what there is not fails when it is needed."""
+    """Treats everything as dyn: calls match all overloads, and missing functions fail at evaluation."""
 
     def fail(self, offset: int, message: str) -> Type:
         return DYN
@@ -374,7 +373,7 @@ class _Untyped(_Checker):
 
 
 def _dotted(node: Expr) -> str | None:
-    """a.b.c as one name, or None if the node is something else."""
+    """Return a.b.c as one name, None for another expression."""
     parts = []
     while isinstance(node, Select) and not node.test:
         parts.append(node.field)

@@ -14,7 +14,7 @@ _ORDERED = frozenset((str, bytes, bool, Timestamp, Duration))
 
 
 def compare(one: Any, other: Any) -> int:
-    """-1, 0 or 1 as the one is less than, equal to or greater than the other."""
+    """Return -1, 0 or 1 if the one is less than, equal to or greater than the other."""
     kind, its = one.__class__, other.__class__
     if kind in NUMBERS:
         if its not in NUMBERS:
@@ -29,29 +29,29 @@ def compare(one: Any, other: Any) -> int:
 
 
 def less(one: Any, other: Any) -> bool:
-    """one < other."""
+    """Return one < other."""
     return compare(one, other) < 0
 
 
 def less_equal(one: Any, other: Any) -> bool:
-    """one <= other."""
+    """Return one <= other."""
     return compare(one, other) <= 0
 
 
 def greater(one: Any, other: Any) -> bool:
-    """one > other."""
+    """Return one > other."""
     return compare(one, other) > 0
 
 
 def greater_equal(one: Any, other: Any) -> bool:
-    """one >= other."""
+    """Return one >= other."""
     return compare(one, other) >= 0
 
 
 def equal(one: Any, other: Any, seen: list[int] | None = None) -> bool:
-    """one == other; values of different types are not equal, but numbers by what they are.
+    """Return one == other. Values of different types are not equal, except equal numbers.
 
-    seen: how many parts were looked at so far; raises CostExceeded for too many.
+    seen: the number of parts that were compared so far; raises CostExceeded for too many.
     """
     kind, its = one.__class__, other.__class__
     if kind in _CONTAINERS and its in _CONTAINERS:
@@ -107,5 +107,5 @@ _CONTAINERS: dict[type, Callable[[Any, Any, list[int]], bool]] = {
 
 
 def unequal(one: Any, other: Any) -> bool:
-    """one != other."""
+    """Return one != other."""
     return not equal(one, other)

@@ -18,7 +18,10 @@ class Control(Maker):
     """In the exact form errors are kept until it is known whether they count."""
 
     def logical(self, node: CallExpr) -> Value:
-        """&& and ||."""
+        """Write && or
+
+        .
+        """
         decided = node.function == "_||_"
         terms = _terms(node, node.function)
         result = self.writer.temp()
@@ -34,7 +37,10 @@ class Control(Maker):
         return Value(result, node.type)
 
     def absorbing(self, terms: list[Expr], decided: bool, result: str) -> None:
-        """Terms of && or ||, the first error kept until it is known whether it counts."""
+        """Write the terms of && or
+
+        . The first error is kept until it is known whether it counts.
+        """
         error = self.writer.keep("None")
         self.writer.line(f"{result} = {not decided}")
         for place, term in enumerate(terms):
@@ -55,7 +61,7 @@ class Control(Maker):
         self.writer.line(f"except EvaluationError as caught: {error} = {error} or caught")
 
     def conditional(self, node: CallExpr) -> Value:
-        """c ? a : b."""
+        """Write c ? a : b."""
         test, yes, no = node.args
         code = self.condition(test)
         result = self.writer.temp()
@@ -120,7 +126,7 @@ class Control(Maker):
         )
 
     def body(self, node: Comprehension, result: str, error: str) -> None:
-        """What a loop does with each item."""
+        """Write the body of a loop."""
         writer = self.writer
         if node.macro in ("all", "exists"):
             writer.spend(_CONDITIONS[node.macro])
@@ -149,7 +155,7 @@ class Control(Maker):
             writer.close()
 
     def collect(self, node: Comprehension, result: str) -> None:
-        """Put what a loop makes into its result."""
+        """Write how a loop adds to its result."""
         writer = self.writer
         if node.macro == "exists_one":
             writer.spend(1)
@@ -167,7 +173,7 @@ class Control(Maker):
             writer.line(f"for entry in {name}: insert({result}, *entry)")
 
     def bound(self, node: Comprehension) -> Value:
-        """A name for a value."""
+        """Write the binding of a name."""
         self.writer.spend(10)
         if self.exact and isinstance(node.result, CallExpr) and node.result.function == SORT_BY:
             value = self.fatal(node.init, node.result)
@@ -182,7 +188,7 @@ class Control(Maker):
 
 
 def _terms(node: Expr, function: str) -> list[Expr]:
-    """All terms of a tree of one logical operator."""
+    """Return all terms of a tree of one logical operator."""
     if isinstance(node, CallExpr) and node.function == function:
         return [term for arg in node.args for term in _terms(arg, function)]
     return [node]

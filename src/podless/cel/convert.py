@@ -1,4 +1,4 @@
-"""JSON as values of the language, by what a schema declares: one function for each kind of value."""
+"""Converts JSON to CEL values by the declarations of a schema: one function for each kind of value."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _date(decl: Decl, value: Any) -> Timestamp:
 
 
 def _time(decl: Decl, value: Any) -> Timestamp:
-    """RFC 3339, or without a zone, whose layout is the last that the original tries."""
+    """Return a time in RFC 3339, or without a zone, the last layout that the original tries."""
     text = _text(decl, value)
     found = gotimes.parse_timestamp(text)
     if found is not None:
@@ -169,7 +169,7 @@ _URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
 
 
 def _base64(text: str) -> bytes:
-    """Bytes from the URL alphabet, the only one that the original reads."""
+    """Return bytes from base64 with the URL alphabet, the only one that the original reads."""
     good = _URL_SAFE.match(text)
     assert good is not None
     end = good.end()
@@ -190,7 +190,7 @@ def _not_base64(text: str, at: int) -> EvaluationError:
 
 
 def convert_value(declared: Decl, value: Any) -> Any:
-    """A JSON value as a value of the language. Raises EvaluationError for what is not of the type."""
+    """Return a JSON value as a CEL value. Raises EvaluationError for a value of another type."""
     if value is None:
         if declared.nullable:
             return None
@@ -199,7 +199,7 @@ def convert_value(declared: Decl, value: Any) -> Any:
 
 
 def convert_container(declared: Decl, value: Any) -> Any:
-    """A list or a map as it is. Raises EvaluationError for what is neither."""
+    """Return a list or a map unchanged. Raises EvaluationError for other values."""
     wanted = list if declared.kind == "list" else dict
     if value is None or isinstance(value, wanted):
         return value

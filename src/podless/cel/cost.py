@@ -1,4 +1,4 @@
-"""What an expression may cost at most, estimated from its tree and the sizes that schemas allow, as cel-go does it."""
+"""Estimates the maximum cost of an expression from its tree and the sizes in schemas, as cel-go does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 
 def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
-    """The cost of an expression. root: the declaration of the variables. name: the one that has it, "" for all."""
+    """Return the cost of an expression. root: the declaration of the variables.
+
+    name: the variable with it, "" for all.
+    """
     return _Estimator(declarations, root, name).visit(tree)
 
 
@@ -70,7 +73,7 @@ class _Estimator(Pass[Range]):
         return ONE
 
     def begin(self, name: str) -> Place:
-        """Where a path begins that this name stands at the head of."""
+        """Return the start of a path whose first name is this one."""
         return self.root if name == self.name or not self.name else _LOST
 
     def local(self, name: str) -> _Local | None:
@@ -90,7 +93,7 @@ class _Estimator(Pass[Range]):
         return total
 
     def place(self, node: Expr) -> Place:
-        """Where the value of a node stands."""
+        """Return the path of a node's value."""
         if isinstance(node, Ident):
             local = self.local(node.name)
             if local is not None:
@@ -98,7 +101,10 @@ class _Estimator(Pass[Range]):
         return self.places.get(node)
 
     def below(self, node: Expr, step: str) -> Place:
-        """One step down; a path that begins nowhere begins at the root after its first step, as in the original."""
+        """Return the path one step down.
+
+        As in the original, an unknown path starts at the root after its first step.
+        """
         return self.step(self.place(node), step)
 
     def step(self, place: Place, step: str) -> Place:
@@ -147,7 +153,7 @@ class _Estimator(Pass[Range]):
         return None if entry is None else entry[2]
 
     def form(self, node: CallExpr, overload: str, costs: list[Range]) -> tuple[Range, Range | None]:
-        """The cost of one form of a function with its arguments, and the size of what it gives."""
+        """Return the cost of one overload with its arguments, and the size of its result."""
         total = ZERO
         for each in costs:
             total = total.plus(each)
@@ -312,7 +318,7 @@ def _scalar(kind: Type) -> bool:
 
 
 class _CallSite:
-    """A call, for the functions that say what it costs."""
+    """A call, for functions that estimate its cost."""
 
     __slots__ = ("args", "estimator")
 
@@ -346,5 +352,5 @@ class _CallSite:
 
     @property
     def count(self) -> int:
-        """How many arguments there are."""
+        """The number of arguments."""
         return len(self.args)

@@ -1,7 +1,7 @@
-"""Schemas as types: what an expression sees of a value that obeys an openAPIV3Schema, and how large it can be.
+"""Schemas as types: what an expression sees of a value that obeys an openAPIV3Schema, and its maximum size.
 
-Decoded JSON stays as it is. A declaration says which part of it is which type; where a value is not in JSON what it
-is in the language, such as a timestamp, it is converted when it is used. Source: apiserver's pkg/cel/common.
+Decoded JSON stays as it is. A declaration says which part has which type. A value that differs between JSON and CEL,
+such as a timestamp, is converted when it is used. Source: apiserver's pkg/cel/common.
 """
 
 from __future__ import annotations
@@ -112,15 +112,14 @@ class Declared:
         return None if found is None else found.type
 
     def constructs(self, struct: str) -> bool:
-        """Rules cannot make values of struct types."""
+        """Return False: rules cannot construct structs."""
         return False
 
 
 class Decl:
-    """A part of a schema. kind: what its values are. least: bytes it takes in JSON. most: how many items it can have.
+    """A part of a schema. kind: of its values. least: minimum bytes in JSON. most: maximum number of items.
 
-    plain: JSON and the language have the same value. items: what is in a list or map. keys: those of a map, where more
-    is known of them than that they are texts.
+    plain: JSON and CEL have the same value. items: of a list or map. keys: of a map, if more than their type is known.
     """
 
     __slots__ = ("_fields", "_least", "_plain", "items", "keys", "kind", "most", "nullable", "owner", "schema", "type")
@@ -139,7 +138,7 @@ class Decl:
         self._plain: bool | None = None
 
     def field(self, name: str) -> Decl | None:
-        """A field by the name that expressions use."""
+        """Return a field by its name in expressions."""
         return remember_value(self._fields, name, lambda: self._declare(name))
 
     def _declare(self, name: str) -> Decl | None:
@@ -156,7 +155,7 @@ class Decl:
         return self.owner.declare(part, embedded, f"{self.type.name}.{usual}")
 
     def fields(self) -> Iterator[tuple[str, str, Decl]]:
-        """All fields: the name in expressions, the name in JSON, the declaration."""
+        """Yield all fields: the name in expressions, the name in JSON, the declaration."""
         for real in self.schema.get("properties") or {}:
             name = escape_name(real)
             decl = self.field(name) if name is not None else None
@@ -183,7 +182,7 @@ class Decl:
 
     @property
     def plain(self) -> bool:
-        """Whether values are in JSON what they are in the language."""
+        """Whether values are the same in JSON and in CEL."""
         return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain, needed=False)
 
     def complete(self) -> None:

@@ -1,4 +1,4 @@
-"""Declarations: what a function is called, what it takes and gives, what it does, costs and means, in one place."""
+"""Declarations of functions: name, types, implementation, cost and documentation, in one place."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from podless.runtime.release import NEWEST, Release
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One form of a function. name: its id. call: takes and gives values; None where the compiler knows the function.
+    """One overload of a function. name: its id. call: the implementation; None if the compiler has it.
 
-    member: it is called on its first argument. cost: None for the function's own. check: says what is wrong with a
-    constant first argument, from it and the items of the second: which of them, None for the call, and why. generic:
-    whether it has type parameters.
+    member: it is called on its first argument. cost: None for the function's own. check: returns the fault of a
+    constant first argument, from it and the items of the second: the faulty one (None for the call), and why. generic:
+    it has type parameters.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Overload:
 class Function:
     """A function. examples: expressions that are true; they run as tests. cost: None for 1.
 
-    feature: what a release has to have for new expressions to use it, "" for all (runtime/release.py).
+    feature: what a release needs so that new expressions can use it, "" for none (runtime/release.py).
     """
 
     name: str
@@ -59,22 +59,22 @@ def declare_function(
 def member(
     name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
 ) -> Overload:
-    """A form that is called on its first argument."""
+    """Return an overload that is called on its first argument."""
     return Overload(name, args, result, call, True, cost)
 
 
 def plain(
     name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
 ) -> Overload:
-    """A form that is called by its name alone."""
+    """Return an overload that is called by its name alone."""
     return Overload(name, args, result, call, False, cost)
 
 
 @dataclass(frozen=True)
 class Library:
-    """Functions that belong together. types: names that stand for types, as type() gives them.
+    """A group of functions. types: names of types, as type() returns them.
 
-    feature: what a release has to have for new expressions to use it, "" for all (runtime/release.py).
+    feature: what a release needs so that new expressions can use it, "" for none (runtime/release.py).
     """
 
     name: str
@@ -86,9 +86,8 @@ class Library:
 class Declarations:
     """All functions of some libraries by name, and all named types.
 
-    homogeneous: the items of a list or map that is written down have to be of one type. lenient: what has no fields at
-    all, such as null, may be asked whether it has one. release: without the functions that new expressions may not use
-    in it.
+    homogeneous: the items of a list or map literal must have one type. lenient: has() accepts values without fields,
+    such as null. release: leave out functions that new expressions cannot use in it.
     """
 
     def __init__(

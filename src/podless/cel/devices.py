@@ -1,4 +1,4 @@
-"""Selectors of devices: what they may name, and what is wrong with one. No device is here, so none is evaluated.
+"""Selectors of devices: their environment and errors. There are no devices, so none is evaluated.
 
 Source: k8s.io/dynamic-resource-allocation's package cel, with the features that a server has by default.
 """
@@ -26,7 +26,7 @@ _NAME = "device"
 
 
 class _Part(Decl):
-    """A part of a device. most: the size of its values. every: what a name leads to that is no field."""
+    """A part of a device. most: the size of its values. every: the declaration of names that are not fields."""
 
     def __init__(
         self,
@@ -52,7 +52,10 @@ def _text(most: int) -> _Part:
 
 
 def _domains(item: Decl, *, named: bool) -> _Part:
-    """What a device has by domain and name. named: the sizes of values are known where they are named like fields."""
+    """Return the attributes or capacities of a device, by domain and name.
+
+    named: the sizes of named values are known.
+    """
     inner = types.map_of(types.STRING, item.type)
     every = item if named else None
     below = _Part("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text(_MOST_NAME))
@@ -84,12 +87,12 @@ class _Fields:
         return None if found is None else found.type
 
     def constructs(self, struct: str) -> bool:
-        """None can be made."""
+        """Return False: no struct can be constructed."""
         return False
 
 
 def validate_device_selector(source: str, at: At) -> list[FieldError]:
-    """What is wrong with a selector: at most one thing."""
+    """Validate a selector. Returns at most one error."""
     if len(source.encode("utf-8", "replace")) > _LONGEST:
         return [too_long(at, _LONGEST)]
     fields: Any = _Fields()

@@ -66,7 +66,7 @@ _NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "e
 
 
 def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
-    """The error of arguments that no form takes, as much as cel-go says of it."""
+    """Return the error for arguments that no overload accepts, with the detail that cel-go gives."""
     names = [values.NAMES.get(arg.__class__, "") for arg in args]
     own = _OWN.get(function)
     if own is not None and names[0] not in own:
@@ -77,12 +77,12 @@ def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
 
 
 def _outside(kind: Type) -> Type:
-    """A type of which the parameters do not count."""
+    """Return a type with its parameters replaced by dyn."""
     return types.Type(kind.kind, kind.name, (types.DYN,) * len(kind.params))
 
 
 def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., Any]:
-    """A function that takes the first of some forms that fits."""
+    """Return a function that calls the first matching overload."""
     loose = function in _LOOSE
     forms = [(tuple(map(_outside, each.args)) if loose else each.args, each.call) for each in overloads]
 

@@ -19,7 +19,7 @@ _ESCAPED = re.compile(r"__([^_]+)__")
 
 
 def escape_name(name: str) -> str | None:
-    """A property's name as a field, or None where there is no way to write it."""
+    """Return a property's name as a field, None if it cannot be written."""
     if name in RESERVED:
         return f"__{name}__"
     if "__" not in name and _PLAIN.match(name):

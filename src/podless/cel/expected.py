@@ -1,4 +1,4 @@
-"""Which tokens begin an expression, and how messages show tokens."""
+"""The tokens that can begin an expression, and tokens in messages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NAMED = frozenset((*_KINDS, "ESC_IDENTIFIER"))
 
 
 def escape_text(text: str) -> str:
-    """A text with its line breaks and tabs visible."""
+    """Return a text with visible line breaks and tabs."""
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
 def format_wanted(wanted: frozenset[str]) -> str:
-    """Kinds of tokens as messages list them."""
+    """Return kinds of tokens as messages list them."""
     names = [_name(kind) for kind in sorted(wanted, key=_ORDER.__getitem__)]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
 

@@ -1,8 +1,9 @@
-"""Checked trees to Python source: native operators on plain values wherever the types allow them.
+"""Compiles checked trees to Python source: native operators on plain values wherever the types allow it.
 
-A program has two forms. The quick one takes an error for an exception and is then done; the exact one, which is made
-when the quick one fails, keeps errors as the language wants it: && and ||, all() and exists() forget an error where
-the other side, or another item, decides. Both count the cost of what they do as they go.
+A program has two forms. The quick one raises at the first error. The exact one, made when the quick one fails, handles
+errors as CEL does: && and
+
+, all() and exists() ignore an error if the other side, or another item, decides. Both count their cost.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _CHARACTERS = 8  # of Python that are compiled in a step
 def generate_program(
     tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], types: Mapping[str, Type], exact: bool
 ) -> Callable[..., tuple[Any, int]]:
-    """A function of the variables, in their order, and the limit, that gives the value and what it cost.
+    """Return a function of the variables, in their order, and the limit, that returns the value and its cost.
 
     The exact form raises EvaluationError with the cost in its attribute cost.
     """

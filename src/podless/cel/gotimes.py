@@ -28,7 +28,7 @@ def in_years(time: Timestamp) -> bool:
 
 
 def show_timestamp(time: Timestamp) -> str:
-    """RFC 3339 with as many digits as are needed, in the offset that the time was given with."""
+    """Return a time in RFC 3339 with as many digits as needed, in its own offset."""
     seconds, nanos = divmod(time.ns + time.offset * SECOND, SECOND)
     local = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds)
     text = f"{local.year:04d}-{local.month:02d}-{local.day:02d}T{local:%H:%M:%S}"
@@ -41,7 +41,7 @@ def show_timestamp(time: Timestamp) -> str:
 
 
 def show_duration(span: Duration) -> str:
-    """Seconds as a float64 with as many digits as it needs, and an s."""
+    """Return seconds as a float64 with as many digits as needed, and an s."""
     whole, nanos = divmod(abs(span.ns), SECOND)
     seconds = float(whole) + nanos / 1e9
     text = format(Decimal(repr(seconds)), "f")
@@ -90,7 +90,7 @@ def _named(name: str, time: Timestamp) -> int:
 
 
 def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
-    """A time on the clocks of a zone, by its name or its offset, cut off at microseconds; and years to add to it.
+    """Return a time in a zone, by name or offset, truncated to microseconds; and years to add to it.
 
     Raises EvaluationError.
     """
@@ -102,7 +102,7 @@ def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
 
 
 def spelled_timestamp(time: Timestamp) -> str:
-    """A time as Go's Time.String gives it: 2024-01-01 00:04:59.999 +0000 UTC."""
+    """Return a time as Go's Time.String prints it: 2024-01-01 00:04:59.999 +0000 UTC."""
     text = show_timestamp(Timestamp(time.ns + time.offset * SECOND))
     hours, minutes = divmod(abs(time.offset) // 60, 60)
     zone = f"{'-' if time.offset < 0 else '+'}{hours:02d}{minutes:02d}"
@@ -110,7 +110,7 @@ def spelled_timestamp(time: Timestamp) -> str:
 
 
 def spelled_duration(span: Duration) -> str:
-    """A duration as Go's Duration.String gives it: 1h30m0s, 1.5ms."""
+    """Return a duration as Go's Duration.String prints it: 1h30m0s, 1.5ms."""
     sign, rest = ("-" if span.ns < 0 else ""), abs(span.ns)
     if rest < SECOND:
         unit, scale = next(((unit, scale) for unit, scale in _SMALL if rest >= scale), ("s", 1))

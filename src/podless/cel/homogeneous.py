@@ -17,7 +17,7 @@ _EXEMPT = "format"
 
 
 def check_homogeneous(tree: Expr) -> list[Issue]:
-    """Items whose types differ from the first one's, in a tree whose types are known."""
+    """Return an issue for each item whose type differs from the first one's, in a checked tree."""
     issues: list[Issue] = []
     todo = [tree]
     while todo:

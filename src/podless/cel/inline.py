@@ -25,7 +25,7 @@ class Inline(Maker):
     """Each method gives the code of a call, or None where the function itself has to be called."""
 
     def both(self, node: CallExpr) -> tuple[Value, Value]:
-        """Both operands, in their order."""
+        """Return both operands, in order."""
         if self.halts(node.args[1]):
             return self.pair(partial(self.emit, node.args[0]), partial(self.emit, node.args[1]))
         left = self.emit(node.args[0])
@@ -39,7 +39,7 @@ class Inline(Maker):
         return left, right
 
     def equality(self, node: CallExpr) -> Value | None:
-        """== and !=."""
+        """Write == and !=."""
         left, right = self.both(node)
         one, two = node.args[0].type, node.args[1].type
         sign = "==" if node.function == "_==_" else "!="
@@ -58,7 +58,7 @@ class Inline(Maker):
         return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
 
     def texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
-        """Two texts that are compared; what that costs goes by the shorter one."""
+        """Return two texts that are compared. The cost is that of the shorter one."""
         for arg in node.args:
             if isinstance(arg, LiteralExpr):
                 self.writer.spend(-(-len(arg.value) // 10))
@@ -68,7 +68,7 @@ class Inline(Maker):
         return a, b
 
     def comparison(self, node: CallExpr) -> Value | None:
-        """<, <=, > and >=."""
+        """Write <, <=, > and >=."""
         one, two = node.args[0].type, node.args[1].type
         numbers = {one.kind, two.kind} <= {"int", "uint"}
         if one.name == "wrapper" or two.name == "wrapper" or not (numbers or (one == two and one.kind in _ORDERED)):
@@ -82,7 +82,7 @@ class Inline(Maker):
         return Value(f"({left.code} {sign} {right.code})", node.type)
 
     def arithmetic(self, node: CallExpr) -> Value | None:
-        """+, - and *."""
+        """Write +, - and *."""
         one, two = node.args[0].type, node.args[1].type
         if one != two or one.kind not in ("int", "double") or one.name == "wrapper":
             return None
@@ -96,7 +96,7 @@ class Inline(Maker):
         return Value(name, node.type)
 
     def negation(self, node: CallExpr) -> Value | None:
-        """! on a bool."""
+        """Write ! on a bool."""
         if node.args[0].type.kind != "bool" or node.args[0].type.name == "wrapper":
             return None
         code = self.value(node.args[0])
@@ -104,7 +104,7 @@ class Inline(Maker):
         return Value(f"(not {code})", node.type)
 
     def membership(self, node: CallExpr) -> Value | None:
-        """in, where items can be compared natively."""
+        """Write `in`, if items can be compared natively."""
         item, place = node.args
         if place.type.kind not in ("list", "map") or len(node.overloads) != 1:
             return None
@@ -125,7 +125,7 @@ class Inline(Maker):
         return Value(f"({left.code} in {where})", node.type)
 
     def size(self, node: CallExpr) -> Value | None:
-        """size() of what has a length."""
+        """Write size() of a value with a length."""
         target = node.target or node.args[0]
         if target.type.kind not in _SIZED or target.type.name == "wrapper":
             return None
@@ -134,7 +134,7 @@ class Inline(Maker):
         return Value(f"len({code})", node.type)
 
     def test(self, node: CallExpr) -> Value | None:
-        """startsWith(), endsWith() and contains()."""
+        """Write startsWith(), endsWith() and contains()."""
         target = node.target
         if target is None or target.type.kind != "string" or node.args[0].type.kind != "string":
             return None
@@ -147,7 +147,7 @@ class Inline(Maker):
         return Value(f"({TESTS[node.function].format(left, right)})", node.type)
 
     def match(self, node: CallExpr) -> Value | None:
-        """matches() with a constant pattern."""
+        """Write matches() with a constant pattern."""
         args = node.args if node.target is None else [node.target, *node.args]
         text, pattern = args
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
@@ -159,11 +159,11 @@ class Inline(Maker):
         return Value(f"{found}({left})", node.type)
 
     def optional_index(self, node: CallExpr) -> None:
-        """An item if it is there: the function itself is called."""
+        """Charge an optional item. The function itself is called."""
         self.writer.spend(-_reference(node.args[1]))
 
     def index(self, node: CallExpr) -> Value | None:
-        """An item by its place or key."""
+        """Write an item by its index or key."""
         place, key = node.args
         self.writer.spend(-_reference(key))
         operand = self.emit(place)
@@ -185,7 +185,7 @@ class Inline(Maker):
         return self.leaf(self.writer.keep(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items)
 
     def optional_field(self, node: CallExpr) -> Value | None:
-        """A field if it is there."""
+        """Write an optional field."""
         operand = self.emit(node.args[0])
         field = node.args[1]
         assert isinstance(field, LiteralExpr)
@@ -199,7 +199,7 @@ class Inline(Maker):
         return Value(f"(NONE if {name} is None else Optional({self.plain(self.leaf(name, part))}))", node.type)
 
     def otherwise(self, node: CallExpr) -> Value:
-        """or() and orValue(): the argument is looked at only when it is needed."""
+        """Write or() and orValue(), whose argument is evaluated only if needed."""
         assert node.target is not None
         target = self.named(self.value(node.target))
         result = self.writer.temp()
@@ -215,14 +215,14 @@ class Inline(Maker):
         return Value(result, node.type)
 
     def forget(self, node: CallExpr) -> Value:
-        """dyn(): the value as it is."""
+        """Write dyn(): the value as it is."""
         value = self.emit(node.args[0])
         self.writer.spend(1)
         return Value(value.code, node.type, value.decl)
 
 
 def _reference(key: Expr) -> bool:
-    """Whether a key is a variable, or a part of something: it is looked up along with what it is a key of."""
+    """Whether a key is a variable or a selection, which is charged together with its container."""
     if isinstance(key, Ident):
         return not key.constant
     if isinstance(key, Select):

@@ -1,4 +1,4 @@
-"""Source text to tokens. What is no token is reported and skipped, as the grammar's own lexer does it."""
+"""Splits source text into tokens. Invalid characters are reported and skipped, as in the grammar's own lexer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Token:
 
 
 def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
-    """All tokens of a text, with one of kind EOF last. issues: takes what is no token."""
+    """Return all tokens of a text, with EOF last. issues: gets errors."""
     found = []
     offset, end = 0, len(source)
     match_at = _TOKEN.match
@@ -75,7 +75,7 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
 
 
 def _skip(source: str, offset: int, issues: list[Issue]) -> int:
-    """Past what is no token: what could have become one, and the character where it failed."""
+    """Return the place behind invalid text: what could have become a token, and the character where it failed."""
     match = _UNENDED.match(source, offset)
     stop = match.end() if match else offset
     if match and match.group()[:1] not in "`&|=" and source.startswith("\\", stop) and "r" not in match.group()[:2]:

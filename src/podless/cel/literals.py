@@ -15,7 +15,7 @@ _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.)
 
 
 def _whole(digits: str) -> int:
-    """A number that is given in decimal or hexadecimal digits, too large a one as some large one."""
+    """Return a number in decimal or hexadecimal digits; a very large one as some large number."""
     if digits.startswith("0x"):
         return int(digits, 16)
     return int(digits) if len(digits) < _LONG else 1 << 64
@@ -64,7 +64,7 @@ def _bytes(text: str) -> tuple[Any, Type]:
 
 
 def _body(text: str) -> tuple[str, bool]:
-    """What stands between the quotes, and whether escapes in it mean nothing."""
+    """Return the content of quotes, and whether it is raw, without escapes."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
     if raw:

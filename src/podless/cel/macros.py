@@ -1,7 +1,7 @@
 """Macros: calls that the parser replaces by comprehensions, as the language defines them.
 
-Each makes a Comprehension whose parts are those that cel-go makes, for its types and its cost are found from them;
-`macro`, `guard` and `body` say the same to the compiler in fewer words.
+Each makes a Comprehension with the same parts as cel-go, because types and costs depend on them; `macro`, `guard` and
+`body` give the compiler a shorter form.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Misuse(Exception):
 
 
 def has(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    """has(e.f): whether there is such a field."""
+    """Return has(e.f): whether the field exists."""
     operand = args[0]
     if not isinstance(operand, Select):
         raise Misuse(operand.offset, "invalid argument to has() macro")
@@ -94,7 +94,7 @@ def _quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], bod
 def _fold(
     macro: str, offset: int, over: Expr, names: tuple[str, str], init: Expr, step: Expr, guard: Expr | None, body: Expr
 ) -> Expr:
-    """A comprehension that collects."""
+    """Return a comprehension that collects."""
     if guard is not None:
         step = CallExpr(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
     parts = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
@@ -155,7 +155,7 @@ def _transform_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr
 
 
 def bound(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
-    """cel.bind(name, value, body): a comprehension over nothing, whose accumulator is the name."""
+    """Return cel.bind(name, value, body): a comprehension over nothing, whose accumulator is the name."""
     parts = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
     return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, parts, None, body)
 

@@ -1,4 +1,4 @@
-"""What all parts of the compiler share: the state of one program, values, and calls of functions."""
+"""Shared parts of the compiler: the state of one program, values, and calls of functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COUNTED = {"sort": 0, "distinct": 0, SORT_BY: 1}
 
 
 class Maker(Pass[Value]):
-    """The state of one program that is being made, and what all parts of it need."""
+    """The state of one program under construction."""
 
     def __init__(self, declarations: Declarations, exact: bool) -> None:
         self.declarations = declarations
@@ -31,7 +31,10 @@ class Maker(Pass[Value]):
         self.halting: dict[Expr, bool] = {}  # parts of the tree, once they were asked about
 
     def emit(self, node: Expr) -> Value:
-        """The code of a node; what must happen before it is written. Nothing nests deeper than Python takes."""
+        """Return the code of a node, after writing what must run before it.
+
+        Limits the nesting to what Python accepts.
+        """
         if self.writer.depth >= DEEPEST and not isinstance(node, LiteralExpr | Ident):
             return self.aside(node)
         value = self.visit(node)
@@ -40,7 +43,7 @@ class Maker(Pass[Value]):
         return value
 
     def aside(self, node: Expr) -> Value:
-        """The same in a function of its own."""
+        """Return the code of a node in a separate function."""
         aside = self.writer.aside(self.exact)
         value = self.visit(node)
         name = aside.end(value.code, (known.code for known in self.scope.values()))
@@ -51,14 +54,14 @@ class Maker(Pass[Value]):
         return self.plain(self.emit(node))
 
     def plain(self, value: Value) -> str:
-        """A value of the language from JSON."""
+        """Return the code of a CEL value from JSON."""
         decl = value.decl
         if decl is None or decl.plain:
             return value.code
         return f"{self.writer.constant(partial(convert_value, decl))}({value.code})"
 
     def leaf(self, code: str, decl: Decl) -> Value:
-        """A part of JSON; scalars become values at once, lists and maps stay as they are."""
+        """Return a part of JSON; scalars are converted at once, lists and maps stay."""
         if decl.kind in ("list", "map", "object"):
             return Value(code, decl.type, decl)
         if decl.plain and not self.exact:
@@ -68,21 +71,21 @@ class Maker(Pass[Value]):
         return Value(f"{self.writer.constant(partial(convert_value, decl))}({code})", decl.type)
 
     def steady(self, node: Expr) -> str:
-        """A value that can be named more than once, and keeps its place among its neighbours."""
+        """Return code that can be used more than once, and keeps its order among its neighbours."""
         code = self.value(node)
         return code if code.isidentifier() or isinstance(node, LiteralExpr) else self.writer.keep(code)
 
     def named(self, code: str) -> str:
-        """A name for code that is used more than once."""
+        """Return a name for code that is used more than once."""
         return code if code.isidentifier() else self.writer.keep(code)
 
     def condition(self, node: Expr) -> str:
-        """A value that must be a bool."""
+        """Return the code of a value that must be a bool."""
         code = self.value(node)
         return code if node.type.kind == "bool" and node.type.name != "wrapper" else f"truth({code})"
 
     def variable(self, item: Value) -> Value:
-        """A variable: scalars are converted where they are used."""
+        """Return a variable. Scalars are converted where they are used."""
         if item.decl is None:
             return item
         if item.decl.kind in ("list", "map", "object"):
@@ -98,7 +101,7 @@ class Maker(Pass[Value]):
         return Value(f"{self.writer.constant(partial(convert_value, item.decl))}({item.code})", item.kind)
 
     def generic(self, node: CallExpr) -> Value:
-        """A call of the function itself, its arguments looked at first where their types are not known."""
+        """Write a call of the function itself; arguments of unknown type are checked first."""
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
         emit = [partial(self.fatal if place == fatal else self.held, arg, node) for place, arg in enumerate(nodes)]
@@ -112,7 +115,10 @@ class Maker(Pass[Value]):
         return Value(result, node.type)
 
     def fatal(self, arg: Expr, call: CallExpr) -> Value:
-        """An argument of which an error ends all: what counts the cost of the call wants a list. A name."""
+        """Return an argument whose error ends the evaluation, because the cost function needs a list.
+
+        Returns a name.
+        """
         if len(call.overloads) != 1:
             return Value(self.steady(arg), arg.type)
         writer = self.writer
@@ -125,7 +131,7 @@ class Maker(Pass[Value]):
         return Value(name, value.kind)
 
     def held(self, arg: Expr, _: CallExpr) -> Value:
-        """An argument by its name."""
+        """Return an argument as a name."""
         return Value(self.steady(arg), arg.type)
 
     def halts(self, tree: Expr) -> bool:
@@ -139,7 +145,10 @@ class Maker(Pass[Value]):
         return found
 
     def pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
-        """Two operands, the second worked out even where the first has no value, for it may end all. Names."""
+        """Return two operands as names.
+
+        The second is evaluated even if the first fails, because its error may be fatal.
+        """
         writer = self.writer
         failed = writer.keep("None")
         made = []
@@ -156,7 +165,7 @@ class Maker(Pass[Value]):
         return made[0], made[1]
 
     def callee(self, node: CallExpr, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
-        """What is called: the function itself, or something that looks at the arguments first."""
+        """Return the function to call: the function itself, or one that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
         sure = all(_sure(one, wanted) for one, wanted in zip(given, overloads[0].args, strict=True))
@@ -167,7 +176,7 @@ class Maker(Pass[Value]):
         return guard_overloads(node.function, overloads)
 
     def charge(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
-        """Count what a call cost."""
+        """Write the cost of a call."""
         cost = self.declarations.costs.get(overloads[0].name) if overloads else None
         if cost is None:
             self.writer.spend(1)
@@ -188,7 +197,7 @@ def _sure(given: Type, wanted: Type) -> bool:
 
 
 def _loosely(actual: Callable[..., int]) -> Callable[..., int]:
-    """The cost of the first of several forms, where another one was taken perhaps: one unit if it cannot be told."""
+    """Return a cost function for the first of several overloads, which counts one if another was called."""
 
     def cost(*given: Any) -> int:
         try:

@@ -128,7 +128,7 @@ class Keyed:
     __slots__ = ("_items", "_names")
 
     def __init__(self, names: Sequence[str], items: Any) -> None:
-        """names: of the keys; none where the list is no map."""
+        """Index the items of a map list. names: of the keys; none if the list is not a map."""
         self._names = names
         self._items: dict[Any, Any] = {}
         if names and isinstance(items, list):
@@ -144,7 +144,7 @@ class Keyed:
 
 
 def _identity(item: Any, names: Sequence[str]) -> Any:
-    """What stands for an item's keys, or None where one is missing or no scalar."""
+    """Return the identity of an item by its keys, None if one is missing or not a scalar."""
     if not isinstance(item, dict):
         return None
     found = [item.get(name) for name in names]
@@ -154,7 +154,7 @@ def _identity(item: Any, names: Sequence[str]) -> Any:
 
 
 def _text(part: Any) -> str:
-    """A key among several, which a real server tells apart by their texts."""
+    """Return the text of a key among several, which a real server compares as text."""
     if part.__class__ is str:
         return gotext.quote(part)
     return f"{part:f}" if part.__class__ is float else gotext.format_value(part)

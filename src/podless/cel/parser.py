@@ -1,7 +1,7 @@
-"""Tokens to a tree, by precedence climbing.
+"""Parses tokens into a tree, by precedence climbing.
 
-Two depths are limited, as in cel-go: how deep the rules of the grammar are within each other while the text is read,
-and how many operators, selections, calls and indexes stand one above the other in what was read.
+Two depths are limited, as in cel-go: the nesting of grammar rules while the text is read, and the number of operators,
+selections, calls and indexes above each other in the result.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> 
 class _Parser(TokenStream):
     """One method for each rule of the grammar.
 
-    depth: of the rule that is read. high: how many operators, selections, calls and indexes of what was read last
-    stand one above the other. highest: the most so far.
+    depth: of the current rule. high: the number of operators, selections, calls and indexes above each other in the
+    last result. highest: the maximum so far.
     """
 
     def __init__(self, source: str, known: dict[tuple[str, int, bool], Macro], issues: list[Issue]) -> None:
@@ -88,12 +88,12 @@ class _Parser(TokenStream):
             raise _TooDeep
 
     def above(self, high: int) -> None:
-        """Count one more above what is so high."""
+        """Count one level above `high`."""
         self.high = high + 1
         self.highest = max(self.highest, self.high)
 
     def start(self) -> Expr:
-        """A whole text."""
+        """Parse the whole text."""
         tree = self.expr()
         try:
             self.match("EOF", frozenset(("EOF",)))
@@ -102,7 +102,7 @@ class _Parser(TokenStream):
         return tree
 
     def within(self, follow: frozenset[str], rule: Callable[[], Expr]) -> Expr:
-        """A rule inside another one that goes on with one of some tokens."""
+        """Parse a rule inside another one, which continues with one of some tokens."""
         self.follow.append(follow)
         try:
             return rule()
@@ -110,7 +110,7 @@ class _Parser(TokenStream):
             self.follow.pop()
 
     def part(self, follow: frozenset[str]) -> Expr:
-        """One of several expressions inside another one, of which the highest counts."""
+        """Parse one of several expressions of another one. The highest counts."""
         high, self.high = self.high, 0
         found = self.within(follow, self.expr)
         self.high = max(high, self.high)
@@ -125,7 +125,7 @@ class _Parser(TokenStream):
             self.depth -= 1
 
     def conditional(self, condition: Expr) -> Expr:
-        """What follows a condition."""
+        """Parse what follows a condition."""
         offset = self.advance().offset
         high = self.high
         yes = self.within(frozenset((":",)), lambda: self.logic("||", "_||_"))
@@ -139,7 +139,10 @@ class _Parser(TokenStream):
         return self.call(offset, "_?_:_", [condition, yes, no])
 
     def logic(self, operator: str, function: str) -> Expr:
-        """Terms joined by || or &&; a long chain becomes a balanced tree, as in the original."""
+        """Parse terms joined by
+
+        or &&. As in the original, a long chain becomes a balanced tree.
+        """
         terms = [self.term(operator)]
         offsets = []
         while self.token.kind == operator:
@@ -153,7 +156,7 @@ class _Parser(TokenStream):
         return self.logic("&&", "_&&_") if operator == "||" else self.binary(1)
 
     def binary(self, level: int) -> Expr:
-        """Operands joined by operators of at least a level."""
+        """Parse operands joined by operators of at least a level."""
         left = self.unary()
         while (own := _LEVELS.get(self.token.kind, 0)) >= level:
             token = self.advance()
@@ -177,7 +180,7 @@ class _Parser(TokenStream):
             return self.recover(fault, "unary")
 
     def signs(self, kind: str) -> Expr:
-        """Signs of one kind; the last minus may belong to a number."""
+        """Parse signs of one kind. The last minus may belong to a number."""
         offset = self.token.offset
         count = 0
         while self.token.kind == kind:
@@ -195,7 +198,7 @@ class _Parser(TokenStream):
         return self.call(offset, "!_" if kind == "!" else "-_", [operand])
 
     def member(self) -> Expr:
-        """A primary with selections, calls and indexes."""
+        """Parse a primary with selections, calls and indexes."""
         self.high = 0
         left = self.operand()
         try:
@@ -208,14 +211,14 @@ class _Parser(TokenStream):
         return left
 
     def operand(self) -> Expr:
-        """A primary; what is wrong with it does not end the member that it begins."""
+        """Parse a primary. An error in it does not end the member."""
         try:
             return self.primary()
         except SyntaxFault as fault:
             return self.recover(fault, "primary", _MEMBER)
 
     def dotted(self, left: Expr) -> Expr:
-        """.field, .?field or .function(...)."""
+        """Parse .field, .?field or .function(...)."""
         dot = self.token
         after = self.ahead()
         if after.kind == "?":
@@ -245,7 +248,7 @@ class _Parser(TokenStream):
         return CallExpr(dot.offset, "_?._", [left, LiteralExpr(name.offset, _plain(name), STRING)])
 
     def indexed(self, left: Expr) -> Expr:
-        """[index] or [?index]."""
+        """Parse [index] or [?index]."""
         offset = self.advance().offset
         function = "_[_]"
         self.sync(START | {"?"})
@@ -257,11 +260,11 @@ class _Parser(TokenStream):
         return self.call(offset, function, [left, index])
 
     def next(self) -> frozenset[str]:
-        """What may come after a member here."""
+        """Return the tokens that may follow a member here."""
         return _FOLLOW.union(_MEMBER, self.follow[-1])
 
     def arguments(self, follow: frozenset[str]) -> list[Expr]:
-        """What stands between parentheses, with the closing one; follow: what may come after each argument."""
+        """Parse arguments up to the closing parenthesis. follow: what may come after each."""
         found = []
         if self.token.kind in START:
             found.append(self.within(follow, self.expr))
@@ -275,7 +278,7 @@ class _Parser(TokenStream):
         return found
 
     def primary(self) -> Expr:
-        """A name, a call, a literal, a list, a map, a message or an expression in parentheses."""
+        """Parse a name, a call, a literal, a list, a map, a message or an expression in parentheses."""
         token = self.token
         kind = token.kind
         if kind == "IDENTIFIER":
@@ -298,7 +301,7 @@ class _Parser(TokenStream):
         return self.literal()
 
     def literal(self) -> Expr:
-        """A number, text or bytes."""
+        """Parse a number, text or bytes."""
         token = self.token
         sign = ""
         if token.kind == "-" and self.ahead().kind in ("NUM_INT", "NUM_FLOAT"):
@@ -314,7 +317,7 @@ class _Parser(TokenStream):
         return LiteralExpr(token.offset, value, kind)
 
     def named(self, dot: str) -> Expr:
-        """A name, a call of a global function, or a message."""
+        """Parse a name, a call of a global function, or a message."""
         name = self.advance()
         if self.token.kind == "(":
             offset = self.advance().offset
@@ -398,7 +401,7 @@ class _Parser(TokenStream):
         return MapEntry(colon.offset, key, value, optional)
 
     def entries(self, first: frozenset[str], one: Callable[[], None]) -> None:
-        """Entries between braces; what is wrong with one does not end the braces."""
+        """Parse entries between braces. An error in one does not end the braces."""
         self.follow.append(_PART)
         try:
             while self.token.kind in first:
@@ -412,14 +415,14 @@ class _Parser(TokenStream):
             self.follow.pop()
 
     def close(self, bracket: str) -> None:
-        """A closing bracket, which one comma may precede."""
+        """Parse a closing bracket, which one comma may precede."""
         self.sync(frozenset((bracket, ",")))
         if self.token.kind == ",":
             self.advance()
         self.match(bracket, self.next())
 
     def call(self, offset: int, function: str, args: list[Expr], target: Expr | None = None) -> Expr:
-        """A call, or what a macro makes of it."""
+        """Return a call, or the result of its macro."""
         macro = self.known.get((function, len(args), target is not None))
         if macro is not None:
             try:

@@ -1,8 +1,8 @@
-"""Patterns: RE2, the language of Go's regexp, compiled once, with Go's words for what is wrong with one.
+"""Patterns in RE2, the language of Go's regexp, compiled once, with Go's error texts.
 
-The author of an expression wrote the patterns that stand in it. Others are values: a client sends them with an object.
-Compiling these, and searching with them, is taken from the allowance of the request (runtime/allowance.py), and ends
-the evaluation as too high a cost does.
+Patterns in an expression come from its author. Others are values that a client sends with an object. Compiling and
+searching these is charged to the allowance of the request (runtime/allowance.py), and ends the evaluation like a cost
+that is too high.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Pattern:
 
 
 class _Kept:
-    """Patterns by their texts, up to so many bytes in all. What came first goes first."""
+    """Patterns by their texts, up to so many bytes in all. The oldest are dropped first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -90,7 +90,7 @@ class _Kept:
                 self._add(made.weight)
 
     def grow(self, pattern: Pattern, gain: int) -> None:
-        """Searches have made a pattern larger."""
+        """Count the growth of a pattern by searches."""
         with self._lock:
             gain = min(gain, max(_GROWN - pattern.weight, 0))
             if gain and self._known.get(pattern.text) is pattern:
@@ -126,7 +126,7 @@ def compile_pattern(text: str) -> Any:
 
 
 def make_matcher(text: str) -> Callable[[str], bool]:
-    """A function that says whether a text has a part that the pattern of an author matches. Raises PatternError."""
+    """Return a function that tells whether a text contains a match of an author's pattern. Raises PatternError."""
     return _sound(text).contains
 
 

@@ -1,4 +1,4 @@
-"""What the code of programs calls: names that every program can use."""
+"""Functions that the code of programs calls, and the names that every program can use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podless.cel.values import NONE, Optional, Uint
 
 
 def _field(value: Any, real: str, name: str) -> Any:
-    """A declared field; what is null is not there."""
+    """Return a declared field. Null counts as missing."""
     found = value.get(real)
     if found is None:
         raise NoSuchKey(name)
@@ -21,7 +21,7 @@ def _field(value: Any, real: str, name: str) -> Any:
 
 
 def _item(place: list[Any], key: Any) -> Any:
-    """An item of a declared list, which takes integers only."""
+    """Return an item of a declared list, which accepts integers only."""
     if key.__class__ is float and key.is_integer() and 0 <= key < len(place):
         raise EvaluationError(f"unsupported index: {int(key)}")
     return access.index(place, key)
@@ -47,7 +47,7 @@ def _opened(value: Optional) -> Any:
 
 
 def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
-    """A message that stands for a plain value."""
+    """Return the plain value of a wrapper or JSON message."""
     given = {key: value for key, value in fields if value is not _UNSET}
     if name == "google.protobuf.Duration":
         return arithmetic.span(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
@@ -61,7 +61,7 @@ def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
 
 
 def _json(name: str, given: dict[str, Any]) -> Any:
-    """A JSON value; what stands for null is an enum."""
+    """Return a JSON value. Null is given as an enum."""
     if name == "google.protobuf.Value":
         return next((value for key, value in given.items() if key != "null_value"), None)
     return next(iter(given.values()), _JSON[name]())
@@ -75,7 +75,7 @@ _JSON: dict[str, Any] = {
 
 
 def _construct(name: str, fields: list[tuple[str, Any]]) -> values.Message:
-    """A message of a type that the surroundings declare."""
+    """Return a message of a declared type."""
     return values.Message(name, ((key, value) for key, value in fields if value is not _UNSET))
 
 

@@ -1,7 +1,7 @@
-"""Sizes and costs as ranges, and the two sides of a function's cost: what it may be, and what it was.
+"""Sizes and costs as ranges, and the two sides of a function's cost: the estimate and the actual cost.
 
-Costs are counted in the units of cel-go; a tenth of a unit for each character that is looked at. Numbers stop at the
-greatest unsigned integer of 64 bits.
+Costs are counted in the units of cel-go: a tenth of a unit for each character that is visited. Numbers are capped at
+the greatest unsigned integer of 64 bits.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Range(NamedTuple):
         return Range(scale(self.low, factor), scale(self.high, factor))
 
     def union(self, other: Range) -> Range:
-        """What holds both."""
+        """Return a range that contains both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
 
@@ -51,7 +51,7 @@ ONE = Range(1, 1)
 
 
 def scale(count: int, factor: float) -> int:
-    """A count times a factor, rounded up."""
+    """Return a count times a factor, rounded up."""
     product = count * factor
     return MOST if product >= 2.0**64 else math.ceil(product)
 
@@ -63,7 +63,7 @@ class Site(Protocol):
         """Return the size of an argument."""
 
     def item_size(self, place: int) -> Range | None:
-        """The size of the items of a list argument that are texts or bytes; None for no list."""
+        """Return the size of the items of a list argument of texts or bytes; None for others."""
 
     def type(self, place: int) -> Type:
         """Return the type of an argument."""
@@ -73,7 +73,7 @@ class Site(Protocol):
 
     @property
     def count(self) -> int:
-        """How many arguments there are."""
+        """The number of arguments."""
 
 
 # the cost, and the size of the result if it is known
@@ -88,12 +88,12 @@ class Cost(NamedTuple):
 
 
 def once() -> Cost:
-    """One unit."""
+    """Return a cost of one unit."""
     return Cost(lambda site: (ONE, None), lambda *_: 1)
 
 
 def traversal(factor: float = 1.0, *, sized: bool = False) -> Cost:
-    """So many looks at each character of the first argument; sized: the result is as long as it."""
+    """Return the cost of visiting each character of the first argument. sized: the result is as long as it."""
     each = factor * PER_CHARACTER
 
     def estimate(site: Site) -> Estimate:
@@ -104,7 +104,7 @@ def traversal(factor: float = 1.0, *, sized: bool = False) -> Cost:
 
 
 def searched() -> Cost:
-    """A pattern against a text: the product of both lengths."""
+    """Return the cost of a pattern search: the product of both lengths."""
 
     def estimate(site: Site) -> Estimate:
         text = site.size(0)
@@ -115,12 +115,12 @@ def searched() -> Cost:
 
 
 def search_cost(text: Any, pattern: Any, *_: Any) -> int:
-    """What a search for a pattern cost."""
+    """Return the actual cost of a pattern search."""
     return math.ceil((1.0 + size_of(text)) * PER_CHARACTER) * math.ceil(size_of(pattern) * PER_PATTERN)
 
 
 def value_cost(value: Any) -> int:
-    """What it costs to look at all of a value."""
+    """Return the cost of visiting a whole value."""
     total = seen = 0
     todo = [value]
     while todo and total < _ENOUGH and len(todo) < _ENOUGH:

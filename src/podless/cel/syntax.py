@@ -75,7 +75,7 @@ class Select(Expr):
 
 
 class CallExpr(Expr):
-    """A function or operator with arguments; target: what a member function is called on."""
+    """A function or operator with arguments. target: the receiver of a member function."""
 
     __slots__ = ("args", "function", "target")
     word = "call"
@@ -147,10 +147,10 @@ class MessageExpr(Expr):
 
 
 class Comprehension(Expr):
-    """What macros over lists and maps stand for: a fold with an accumulator.
+    """The result of a macro over lists and maps: a fold with an accumulator.
 
-    macro: how it came about, which the compiler goes by: all, exists, exists_one, list, map, entries or bind.
-    body: the macro's own expressions: the filter if any, and the predicate or value.
+    macro: its origin, which the compiler uses: all, exists, exists_one, list, map, entries or bind. body: the macro's
+    own expressions: the filter if any, and the predicate or value.
     """
 
     __slots__ = ("accu", "body", "condition", "guard", "init", "macro", "over", "result", "step", "var", "var2")
@@ -184,7 +184,7 @@ class Pass(Generic[T]):
     """Something that goes through a tree: one method for each class of nodes, which `visit` chooses."""
 
     def visit(self, node: Expr) -> T:
-        """What the method for the node gives."""
+        """Return the result of the method for the node."""
         charge(_NODE)
         found: T = getattr(self, node.word)(node)
         return found
@@ -196,32 +196,32 @@ class Pass(Generic[T]):
         raise NotImplementedError
 
     def select(self, node: Select) -> T:
-        """A field, or whether it is there."""
+        """Visit a field, or a test for it."""
         raise NotImplementedError
 
     def call(self, node: CallExpr) -> T:
-        """A function or operator."""
+        """Visit a function or operator."""
         raise NotImplementedError
 
     def list(self, node: ListExpr) -> T:
-        """A list that is written down."""
+        """Visit a list literal."""
         raise NotImplementedError
 
     def map(self, node: MapExpr) -> T:
-        """A map that is written down."""
+        """Visit a map literal."""
         raise NotImplementedError
 
     def message(self, node: MessageExpr) -> T:
-        """A message that is written down."""
+        """Visit a message literal."""
         raise NotImplementedError
 
     def comprehension(self, node: Comprehension) -> T:
-        """A macro over a list or map."""
+        """Visit a macro over a list or map."""
         raise NotImplementedError
 
 
 def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
-    """All nodes, the tree's own first, in the order of the text, or with the last of each node's parts first."""
+    """Yield all nodes, the root first, in the order of the text, or with the last part of each node first."""
     todo = [tree]
     while todo:
         node = todo.pop()

@@ -1,6 +1,6 @@
-"""Trees as text: what a part of an expression says, for those who look at it piece by piece.
+"""Formats trees as text, for people who look at parts of an expression.
 
-The text means what the tree does; blanks and brackets are as few as the grammar allows, macros are written as such.
+The text means the same as the tree, with as few blanks and brackets as the grammar allows; macros are written as such.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _SORTED = "@sortByAssociatedKeys"
 
 
 def format_expression(tree: Expr) -> str:
-    """The expression that a tree was made of."""
+    """Return the expression of a tree."""
     return _Text().visit(tree)
 
 
 class _Text(Pass[str]):
     def within(self, node: Expr, level: int) -> str:
-        """A part that has to bind at least as tightly as a level."""
+        """Return a part that must bind at least as tightly as a level."""
         shown = self.visit(node)
         return shown if _level(node) >= level else f"({shown})"
 
@@ -150,7 +150,7 @@ def optional_name(node: CallExpr) -> Comprehension | None:
 
 
 def _level(node: Expr) -> int:
-    """How tightly a node binds."""
+    """Return how tightly a node binds."""
     if isinstance(node, CallExpr):
         if node.function in _BINARY:
             return _BINARY[node.function][1]
@@ -164,7 +164,7 @@ def _level(node: Expr) -> int:
 
 
 def _name(given: str) -> str:
-    """A field; one that is no name is written in backticks."""
+    """Return a field; one that is not an identifier is written in backticks."""
     return given if given.isidentifier() and given.isascii() else f"`{given}`"
 
 

@@ -48,17 +48,17 @@ _NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp"))
 
 
 def list_of(item: Type) -> Type:
-    """list(item)."""
+    """Return the type list(item)."""
     return Type("list", "list", (item,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    """map(key, value)."""
+    """Return the type map(key, value)."""
     return Type("map", "map", (key, value))
 
 
 def optional(item: Type) -> Type:
-    """optional_type(item)."""
+    """Return the type optional_type(item)."""
     return Type("opaque", "optional_type", (item,))
 
 
@@ -68,17 +68,17 @@ def type_of(item: Type) -> Type:
 
 
 def struct(name: str) -> Type:
-    """A type with declared fields, known by its name."""
+    """Return a type with declared fields, known by its name."""
     return Type("struct", name)
 
 
 def opaque(name: str) -> Type:
-    """A type that only functions know."""
+    """Return a type that only functions know."""
     return Type("opaque", name)
 
 
 def wrapper_type(item: Type) -> Type:
-    """A scalar that may be null, as google.protobuf.Int64Value."""
+    """Return the type of a nullable scalar, as google.protobuf.Int64Value."""
     return Type(item.kind, "wrapper", (item,))
 
 
@@ -104,12 +104,12 @@ def is_optional(item: Type) -> bool:
 
 
 def unwrap_optional(item: Type) -> tuple[Type, bool]:
-    """What an optional holds, and whether the type was one."""
+    """Return the type in an optional, and whether the type was one."""
     return (item.params[0], True) if is_optional(item) else (item, False)
 
 
 def are_equivalent(one: Type, other: Type) -> bool:
-    """Whether two types are the same but for the names of their parameters."""
+    """Whether two types are the same except for the names of their parameters."""
     if one is other:
         return True
     if one.kind != other.kind or len(one.params) != len(other.params):
@@ -118,7 +118,7 @@ def are_equivalent(one: Type, other: Type) -> bool:
 
 
 class Bindings:
-    """What type parameters stand for; grows while an expression is checked."""
+    """The values of type parameters, collected while an expression is checked."""
 
     __slots__ = ("_bound", "_count")
 
@@ -127,7 +127,7 @@ class Bindings:
         self._count = 0
 
     def fresh(self) -> Type:
-        """A type parameter that is used nowhere else."""
+        """Return a new type parameter."""
         self._count += 1
         return Type("param", f"_var{self._count - 1}")
 
@@ -207,7 +207,7 @@ class Bindings:
         return all(self._absent(parameter, part) for part in within.params)
 
     def resolve(self, item: Type, final: bool = False) -> Type:
-        """A type with its parameters replaced by what they stand for; final: by dyn where they stand for nothing."""
+        """Return a type with its parameters replaced by their values. final: unbound ones by dyn."""
         if item.kind == "param":
             known = self._bound.get(item.name)
             if known is None:
@@ -222,7 +222,7 @@ class Bindings:
         return Type(item.kind, item.name, params)
 
     def instance(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
-        """Types of a declaration with parameters of their own."""
+        """Return types of a declaration with new parameters."""
         names: dict[str, Type] = {}
         return tuple(self._renamed(part, names) for part in parts)
 

@@ -18,7 +18,7 @@ _PATTERNS = frozenset(("matches", "find", "findAll"))
 
 
 def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
-    """Literals that are not what they have to be: of one type, a duration, a timestamp, a pattern or a format."""
+    """Return an issue for each invalid literal: mixed types, a duration, a timestamp, a pattern or a format."""
     found: dict[tuple[int, str], Issue] = {}
     if declarations.homogeneous:
         for issue in homogeneous.check_homogeneous(tree):
@@ -59,10 +59,10 @@ def _fails(function: str, value: Any) -> bool:
 
 
 def check_constants(tree: Expr, declarations: Declarations) -> None:
-    """Constants that are worked out before the first evaluation. Raises ProgramError for what is wrong with one.
+    """Evaluate constants before the first evaluation. Raises ProgramError for an invalid one.
 
-    Conversions of constants are constants, and so are the lists and maps of them; patterns that are constant are
-    compiled. Source: cel-go's optimizations of a program.
+    Conversions of constants are constants, and so are lists and maps of them; constant patterns are compiled. Source:
+    cel-go's optimizations of a program.
     """
     known: dict[Expr, Any] = {}
     for node in reversed(list(walk_nodes(tree, backwards=True))):

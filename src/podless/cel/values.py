@@ -1,7 +1,7 @@
-"""The values of expressions that plain Python has not, and how each kind of value is called.
+"""CEL values without a Python type, and the names of all value types.
 
 int, float, str, bytes, bool, None, list and dict stand for themselves; uint, timestamp, duration, optional and type
-have classes of their own. A bool is never a number here, though Python's is.
+have classes. A bool is never a number here, unlike in Python.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ class TypeValue:
 
 
 class SetList(list[Any]):
-    """A list of type set: equal whatever the order, and + leaves out what is there."""
+    """A list of type set: equal in any order, and + leaves out existing items."""
 
     __slots__ = ()
 
 
 class MapList(list[Any]):
-    """A list of type map: equal by key, and + replaces what has the same key."""
+    """A list of type map: equal by key, and + replaces items with the same key."""
 
     __slots__ = ("keys",)
 
@@ -122,7 +122,7 @@ class MapList(list[Any]):
 
 
 class Joined(list[Any]):
-    """Two lists put together: what Go holds is a list of values of its own."""
+    """Two joined lists. In Go, the result is a list of CEL values."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class Fields:
         raise NotImplementedError
 
     def __getitem__(self, name: str) -> Any:
-        """A field's value. Raises EvaluationError."""
+        """Return a field's value. Raises EvaluationError."""
         raise NotImplementedError
 
 
@@ -185,7 +185,7 @@ def name_of(value: Any) -> str:
 
 
 def size_of(value: Any) -> int:
-    """The size that costs go by: of texts, bytes, lists and maps their length, of all else 1."""
+    """Return the size that costs use: the length of texts, bytes, lists and maps, 1 for others."""
     if value.__class__ in _SIZED:
         return len(value)
     if value.__class__ is Optional and value.present:
@@ -204,7 +204,7 @@ def conversion_error(value: Any, target: str) -> EvaluationError:
 
 
 def key_of(item: Any) -> Any:
-    """A value as a dict can have it for a key: by type and content."""
+    """Return a value as a dict key: by type and content."""
     kind = item.__class__
     if kind is dict:
         return ("map", frozenset((name, key_of(part)) for name, part in charge_each(item.items())))
@@ -214,5 +214,5 @@ def key_of(item: Any) -> Any:
 
 
 def keys_of(item: Any, names: tuple[str, ...]) -> Any:
-    """The same of some fields of an item of a list; None for what has no fields."""
+    """Return some fields of a list item as a dict key; None for a value without fields."""
     return tuple(key_of(item.get(name)) for name in names) if item.__class__ is dict else None

@@ -1,7 +1,7 @@
-"""Lines of Python, and the values that they stand for.
+"""Writes lines of Python, and names for their values.
 
-Python's compiler takes no more than 20 nested blocks and 100 levels of indentation. Whatever is deeper than DEEPEST
-therefore goes into a function of its own, which begins anew at the margin.
+Python's compiler accepts at most 20 nested blocks and 100 levels of indentation. Code deeper than DEEPEST therefore
+goes into a function of its own, which starts at the margin.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CodeWriter:
         self.line("if c > stop: stop = go_on(c, limit)")
 
     def line(self, text: str) -> None:
-        """One line, after the cost of what was before it."""
+        """Write one line, after the cost of the lines before it."""
         self.lines.append(f"{' ' * self.depth}{text}")
 
     def spend(self, cost: int | str) -> None:
@@ -75,18 +75,18 @@ class CodeWriter:
             self.pending = 0
 
     def temp(self) -> str:
-        """A name that is used nowhere else."""
+        """Return a new name."""
         self.count += 1
         return f"t{self.count}"
 
     def keep(self, code: str) -> str:
-        """A name for what an expression gives."""
+        """Return a name for the value of an expression."""
         name = self.temp()
         self.line(f"{name} = {code}")
         return name
 
     def constant(self, value: Any) -> str:
-        """A name for a value."""
+        """Return a name for a constant."""
         self.count += 1
         name = f"k{self.count}"
         self.names[name] = value
@@ -106,19 +106,19 @@ class CodeWriter:
         self.depth -= 1
 
     def begin(self, exact: bool) -> None:
-        """Begin the body of a function; exact: one that keeps what it cost until it failed."""
+        """Start the body of a function. exact: one that keeps its cost when it fails."""
         self.depth = 1
         if exact:
             self.line("try:")
             self.depth = 2
 
     def aside(self, exact: bool) -> Aside:
-        """Go on in a function of its own."""
+        """Continue in a separate function."""
         self.settle()
         return Aside(self, exact)
 
     def source(self, head: str) -> str:
-        """All that was written; head: of the main function."""
+        """Return the whole source. head: of the main function."""
         begun = " c = 0\n"
         if self.looped or self.functions:
             begun += f" stop = limit if limit < {UNITS} else {UNITS}\n"
@@ -128,7 +128,7 @@ class CodeWriter:
 
 
 class Aside:
-    """A function of its own for a part that is nested too deep."""
+    """A separate function for a part that is nested too deep."""
 
     def __init__(self, writer: CodeWriter, exact: bool) -> None:
         self._writer = writer

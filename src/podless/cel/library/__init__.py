@@ -71,15 +71,15 @@ def oldest_release() -> Release:
 
 
 def kubernetes_libraries(release: Release = NEWEST) -> Declarations:
-    """What the rules of a definition and the validations of a policy may use.
+    """Return the declarations for rules of definitions and validations of policies.
 
-    release: in which they are new; stored ones may use all there is.
+    release: in which the expressions are new; stored ones may use everything.
     """
     return _declarations(release, patches=False)
 
 
 def patch_libraries(release: Release = NEWEST) -> Declarations:
-    """What the mutations of a policy may use; as `kubernetes_libraries`."""
+    """Return the declarations for mutations of policies; see `kubernetes_libraries`."""
     return _declarations(release, patches=True)
 
 
@@ -91,6 +91,6 @@ def _declarations(release: Release, *, patches: bool) -> Declarations:
 
 @lru_cache(maxsize=1)
 def all_libraries() -> Declarations:
-    """All there is, each library in its newest version."""
+    """Return all declarations, with the newest version of each library."""
     modules = [printing if module is formatting else module for module in _RULES]
     return Declarations([module.LIBRARY for module in (*modules, jsonpatch, math, encoders)] + [strings.REVERSE])

@@ -1,6 +1,6 @@
-"""What the requester may do (Kubernetes). Rules have these functions too, but only policies have an authorizer.
+"""Kubernetes' authorizer library. Rules have its functions, too, but only policies have an authorizer.
 
-The values are objects of the caller's with methods of the same names.
+The values are objects of the caller with methods of the same names.
 """
 
 from __future__ import annotations

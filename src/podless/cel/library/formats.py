@@ -54,7 +54,7 @@ def _uri(text: str) -> list[str]:
 
 
 def _masked(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """A check of a prefix: its last dash stands for what will come."""
+    """Return a check for a prefix, whose trailing dash is replaced by what may follow."""
     return lambda text: check(f"{text[:-2]}a" if len(text) > 1 and text.endswith("-") else text)
 
 

@@ -67,10 +67,9 @@ class BadClause(EvaluationError):
 
 
 def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
-    """Pieces of a format: the plain text before a clause, its letter and its precision; the last has no letter.
+    """Return the pieces of a format: the text before a clause, its letter and its precision; the last has no letter.
 
-    checked: a clause that has no end is found before an argument that is missing. Raises BadClause, when it is read
-    up to what is wrong.
+    checked: a clause without end is found before a missing argument. Raises BadClause at the first error.
     """
     found: list[tuple[str, str, int | None]] = []
     piece, at = "", 0
@@ -122,7 +121,10 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
 
 @dataclass(frozen=True)
 class Clauses:
-    """What the clauses of one version do. show: by letter. takes, refused: types that fit, and what others are told."""
+    """The clauses of one version of format(). show: by letter. takes: accepted types.
+
+    refused: texts for other types.
+    """
 
     show: Mapping[str, Callable[[Any, int | None], str]]
     takes: Mapping[str, Set[str]]
@@ -160,7 +162,7 @@ class Clauses:
         return None
 
     def misfit(self, arg: Expr, letter: str) -> Expr | None:
-        """What does not fit a clause: an argument, or with %s what stands in a list or map that is written down."""
+        """Return what does not fit a clause: an argument, or for %s a part of a list or map literal."""
         todo = [arg]
         while todo:
             part = todo.pop()
@@ -174,7 +176,7 @@ class Clauses:
 
 
 def _shown(kind: Type) -> str:
-    """A type by the name that values of it have."""
+    """Return a type by the name of its values."""
     return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
 
@@ -202,7 +204,7 @@ def _string(value: Any, precision: int | None = None) -> str:
 
 
 def join_parts(parts: Iterable[str]) -> str:
-    """Parts with commas between; the length is paid for as it grows."""
+    """Return parts joined by commas; the length is charged as it grows."""
     out, size = [], 0
     for part in parts:
         charge(_VALUE)
@@ -219,7 +221,7 @@ def _key(key: Any) -> str:
 
 
 def _inner(value: Any) -> str:
-    """A value inside a list or map, as the language writes it."""
+    """Return a value inside a list or map, in CEL's syntax."""
     kind = value.__class__
     if kind is float:
         return f'"{_fixed_plain(value)}"' if not math.isfinite(value) else _fixed_plain(value)
@@ -281,7 +283,7 @@ def _decimal(value: Any, precision: int | None) -> str:
 
 
 def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
-    """The clauses %b and %o."""
+    """Return the function for %b or %o."""
     classes = (int, Uint, bool) if letter == "b" else (int, Uint)
 
     def show(value: Any, precision: int | None) -> str:
@@ -293,7 +295,7 @@ def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
 
 
 def shown_hex(upper: bool) -> Callable[[Any, int | None], str]:
-    """The clauses %x and %X."""
+    """Return the function for %x or %X."""
 
     def show(value: Any, precision: int | None) -> str:
         kind = value.__class__
@@ -327,7 +329,7 @@ _COST = Cost(
 
 
 def format_library(name: str, kinds: Clauses, *examples: str) -> Library:
-    """format() with some clauses."""
+    """Return the library with format() for some clauses."""
     form = Overload("string_format", (STRING, LIST_DYN), STRING, kinds.render, member=True, check=kinds.problem)
     text = "The text with values in place of its clauses."
     return Library(name, (declare_function("format", text, examples, form, cost=_COST),))

@@ -199,7 +199,7 @@ _FLATTEN = Cost(_flattened, lambda items, *rest: _counted(float(rest[0]) if len(
 
 
 def _typed(pattern: str, call: Callable[[list[Any]], Any], same: bool = False) -> list[Overload]:
-    """One form for each type that can be compared."""
+    """Return an overload for each comparable type."""
     return [member(pattern.format(kind.name), (list_of(kind),), kind if same else BOOL, call) for kind in _COMPARABLE]
 
 

@@ -51,7 +51,7 @@ _BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 
 
 class _Bad(Exception):
-    """Why a text is no address, in the words of net/netip. at: the rest of the text where that was seen."""
+    """A text is no address, in the words of net/netip. at: the rest of the text from the error on."""
 
     def __init__(self, message: str, at: str = "") -> None:
         super().__init__(f"{message} (at {gotext.quote(at)})" if at else message)
@@ -128,7 +128,7 @@ def _tail(rest: str, count: int, gap: bool) -> int:
 
 
 def _problem(text: str) -> str:
-    """Why a text is no address, or ""."""
+    """Return why a text is no address, or ""."""
     try:
         for char in text:
             if char == ".":
@@ -206,7 +206,7 @@ def _is_cidr(text: str) -> bool:
 
 
 def _argument(text: str, reader: type) -> Ip | Cidr:
-    """A text as an argument; that it cannot be read is, in the original, no overload."""
+    """Return a text as an argument. As in the original, an invalid one is a missing overload."""
     try:
         return parse_ip(text) if reader is Ip else parse_cidr(text)
     except EvaluationError:

@@ -1,6 +1,6 @@
-"""format() as cel-spec has it: the fourth version of CEL's string extensions, without a locale.
+"""format() of cel-spec: the fourth version of CEL's string extensions, without a locale.
 
-Numbers of every type fit %d, %f and %e, and what is in lists and maps is printed as it is by itself.
+Numbers of every type fit %d, %f and %e, and values in lists and maps are printed as they are on their own.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ _NANO = -9
 class QuantityValue:
     """An amount: mantissa times ten to the power.
 
-    small: it is held in 64 bits, which decides what is an integer. sum: it was added up; on the right side of == the
-    original does not take such a one for a quantity.
+    small: it fits 64 bits, which decides whether it is an integer. sum: it is a sum; the original does not accept one
+    on the right side of ==.
     """
 
     __slots__ = ("mantissa", "power", "small", "sum")
@@ -57,7 +57,7 @@ values.NAMES[QuantityValue] = "kubernetes.Quantity"
 
 
 def parse_quantity(text: str) -> QuantityValue:
-    """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
+    """Return a quantity. Fractions below a billionth are rounded up. Raises EvaluationError."""
     try:
         amount = quantity.parse_nanos(text)
     except quantity.QuantityError as error:
@@ -134,7 +134,7 @@ def _sum(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
 
 
 def compare_quantities(one: QuantityValue, other: QuantityValue) -> int:
-    """-1, 0 or 1 as the one is less than, equal to or greater than the other."""
+    """Return -1, 0 or 1 if the one is less than, equal to or greater than the other."""
     power = min(one.power, other.power)
     mine, its = one.at(power), other.at(power)
     return (mine > its) - (mine < its)

@@ -1,4 +1,4 @@
-"""Finding what a pattern matches (Kubernetes)."""
+"""Pattern search (Kubernetes)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ values.NAMES[Semver] = "kubernetes.Semver"
 
 
 def compare_versions(one: Semver, other: Semver) -> int:
-    """-1, 0 or 1; the build does not count."""
+    """Return -1, 0 or 1. The build is ignored."""
     if one.numbers != other.numbers:
         return 1 if one.numbers > other.numbers else -1
     if not one.before or not other.before:
@@ -70,7 +70,7 @@ def _unsigned(text: str) -> int:
 
 
 def _signed(number: int) -> int:
-    """A number of 64 bits as an int: what is too large for one begins again below zero."""
+    """Return a 64-bit number as a signed int, with wrap-around."""
     return number - (1 << 64) if number > values.INT_MAX else number
 
 

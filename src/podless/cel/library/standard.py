@@ -54,7 +54,7 @@ _FALSE = frozenset(("0", "f", "false", "F", "False", "FALSE"))
 
 
 def to_int(value: Any) -> int:
-    """int(value)."""
+    """Return int(value)."""
     kind = value.__class__
     if kind is int:
         return int(value)
@@ -76,7 +76,7 @@ def to_int(value: Any) -> int:
 
 
 def to_uint(value: Any) -> Uint:
-    """uint(value)."""
+    """Return uint(value)."""
     kind = value.__class__
     if kind is Uint:
         return Uint(value)
@@ -94,7 +94,7 @@ def to_uint(value: Any) -> Uint:
 
 
 def to_double(value: Any) -> float:
-    """double(value)."""
+    """Return double(value)."""
     kind = value.__class__
     if kind is str:
         if not _FLOAT.match(value):
@@ -109,7 +109,7 @@ def to_double(value: Any) -> float:
 
 
 def show_double(value: float) -> str:
-    """A double as Go's %g prints it: the fewest digits, and an exponent where it is below -4 or above 5."""
+    """Return a double as Go's %g prints it: the fewest digits, and an exponent if it is below -4 or above 5."""
     if value != value:
         return "NaN"
     if math.isinf(value):
@@ -127,7 +127,7 @@ def show_double(value: float) -> str:
 
 
 def to_string(value: Any) -> str:
-    """string(value)."""
+    """Return string(value)."""
     kind = value.__class__
     if kind is str:
         return str(value)
@@ -152,7 +152,7 @@ def to_string(value: Any) -> str:
 
 
 def to_bytes(value: Any) -> bytes:
-    """bytes(value)."""
+    """Return bytes(value)."""
     if value.__class__ is str:
         return bytes(value.encode("utf-8", "surrogatepass"))
     if value.__class__ is bytes:
@@ -161,7 +161,7 @@ def to_bytes(value: Any) -> bytes:
 
 
 def to_bool(value: Any) -> bool:
-    """bool(value)."""
+    """Return bool(value)."""
     if value.__class__ is bool:
         return bool(value)
     if value.__class__ is str and value in _TRUE:
@@ -172,7 +172,7 @@ def to_bool(value: Any) -> bool:
 
 
 def to_timestamp(value: Any) -> Timestamp:
-    """timestamp(value)."""
+    """Return timestamp(value)."""
     kind = value.__class__
     if kind is Timestamp:
         return Timestamp(value.ns, value.offset)
@@ -189,7 +189,7 @@ def to_timestamp(value: Any) -> Timestamp:
 
 
 def to_duration(value: Any) -> Duration:
-    """duration(value); there is a form for int, which never has a value."""
+    """Return duration(value). There is an overload for int, which never has a value."""
     kind = value.__class__
     if kind is Duration:
         return Duration(value.ns)

@@ -40,7 +40,7 @@ def char_at(text: str, place: int) -> str:
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Where a part first is, at or after a place; -1 for nowhere."""
+    """Return the first place of a part at or after a place; -1 if there is none."""
     if start < 0:
         raise EvaluationError(f"index out of range: {start}")
     if not part:
@@ -51,7 +51,7 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str, start: int | None = None) -> int:
-    """Where a part last is, at or before a place; -1 for nowhere."""
+    """Return the last place of a part at or before a place; -1 if there is none."""
     if start is None:
         if part and not text and not has("CELLastIndexOfNothing"):
             raise EvaluationError("index out of range: -1")
@@ -78,7 +78,7 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 
 
 def replace(text: str, old: str, new: str, count: int = -1) -> str:
-    """The text with another one in place of a part, at most so often; any number of times where it is negative."""
+    """Return the text with parts replaced, at most `count` of them; all for a negative count."""
     found = text.count(old)
     found = min(found, count) if count >= 0 else found
     bounds.check_size(len(text) + found * len(new))
@@ -97,7 +97,7 @@ def split(text: str, separator: str, count: int = -1) -> list[str]:
 
 
 def join(items: list[Any], separator: str = "") -> str:
-    """All texts of a list in one, with a separator between them."""
+    """Return the texts of a list joined by a separator."""
     for item in bounds.charge_each(items):
         if item.__class__ is not str:
             raise EvaluationError(f"join: invalid input: {access.show(item)}")

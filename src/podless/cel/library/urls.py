@@ -88,7 +88,10 @@ def _host(host: str) -> str:
 
 
 def parse_url(text: str, request: bool = False) -> Url:
-    """A URL; request: it is absolute or an absolute path, and has no fragment. Raises EvaluationError in Go's words."""
+    """Return a URL. request: it must be absolute or an absolute path, without a fragment.
+
+    Raises EvaluationError with Go's text.
+    """
     try:
         return _parse(text, request)
     except _Bad as error:

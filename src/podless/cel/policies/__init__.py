@@ -1,6 +1,6 @@
 """Expressions of admission policies and of the match conditions of webhooks.
 
-`Environment` says what an expression may name and compiles it; `Activation` evaluates over one request, within its
+`Environment` declares what an expression may name and compiles it; `Activation` evaluates over one request, within its
 budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/plugin/cel, as recorded.
 """
 

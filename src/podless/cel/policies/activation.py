@@ -30,7 +30,7 @@ class OutOfBudget(Exception):
 
 
 class _Variables(Fields):
-    """What `variables` is."""
+    """The value of `variables`."""
 
     __slots__ = ("_activation", "_known", "_made")
 
@@ -64,9 +64,9 @@ class _Variables(Fields):
 
 
 class Activation:
-    """The values of what expressions name.
+    """The values of names in expressions.
 
-    values: by name; what is not there is null. variables: those of the policy. budget: what all may cost together.
+    values: by name; missing ones are null. variables: of the policy. budget: the maximum cost of all together.
     """
 
     def __init__(
@@ -77,7 +77,10 @@ class Activation:
         self.left = budget
 
     def evaluate(self, expression: Expression) -> Any:
-        """The value of an expression. Raises ExpressionFailure, or OutOfBudget where it is not to blame."""
+        """Return the value of an expression.
+
+        Raises ExpressionFailure, or OutOfBudget if earlier ones used the budget.
+        """
         if expression.error:
             raise ExpressionFailure(f"compilation error: {expression.error}")
         try:

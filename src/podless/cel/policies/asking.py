@@ -12,7 +12,7 @@ from podless.meta import names
 
 
 class AccessQuestion(NamedTuple):
-    """May somebody do this. account: (namespace, name) of a service account in place of the one who asks."""
+    """An authorization question. account: (namespace, name) of a service account in place of the requester."""
 
     verb: str
     path: str = ""
@@ -46,7 +46,7 @@ class DecisionValue:
         return self._answer.allowed
 
     def reason(self) -> str:
-        """Why it is, or is not."""
+        """Return the reason of the decision."""
         return self._answer.reason
 
     def errored(self) -> bool:
@@ -54,7 +54,7 @@ class DecisionValue:
         return bool(self._answer.error)
 
     def error(self) -> str:
-        """Why the question failed."""
+        """Return why the question failed."""
         return self._answer.error
 
 
@@ -78,23 +78,23 @@ class ResourceCheck:
     _question: AccessQuestion
 
     def subresource(self, text: str) -> ResourceCheck:
-        """The same about a subresource."""
+        """Return the check for a subresource."""
         return replace(self, _question=self._question._replace(subresource=text))
 
     def namespace(self, text: str) -> ResourceCheck:
-        """The same in a namespace."""
+        """Return the check in a namespace."""
         return replace(self, _question=self._question._replace(namespace=text))
 
     def name(self, text: str) -> ResourceCheck:
-        """The same about one object."""
+        """Return the check for one object."""
         return replace(self, _question=self._question._replace(name=text))
 
     def fieldSelector(self, text: str) -> ResourceCheck:  # noqa: N802
-        """The same: no authorizer here goes by fields."""
+        """Return the same check: no authorizer here uses field selectors."""
         return self
 
     def labelSelector(self, text: str) -> ResourceCheck:  # noqa: N802
-        """The same: no authorizer here goes by labels."""
+        """Return the same check: no authorizer here uses label selectors."""
         return self
 
     def check(self, verb: str) -> DecisionValue:
@@ -134,7 +134,7 @@ class AuthorizerValue:
         return GroupCheck(self._ask, AccessQuestion("", group=text, account=self._account))
 
     def serviceAccount(self, namespace: str, name: str) -> AuthorizerValue:  # noqa: N802
-        """On behalf of a service account. Raises EvaluationError."""
+        """Return the authorizer for a service account. Raises EvaluationError."""
         if names.check_subdomain(name):
             raise EvaluationError("Invalid service account name")
         if names.check_label_name(namespace):

@@ -1,4 +1,4 @@
-"""What the expressions of a policy may name, and their compilation."""
+"""The environment of a policy's expressions, and their compilation."""
 
 from __future__ import annotations
 
@@ -96,7 +96,10 @@ _ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestReso
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression. names: what it names. error: why there is no program, or "". internal: it does compile."""
+    """A compiled expression. names: that it uses. error: why there is no program, or "".
+
+    internal: the error is podless' own limit.
+    """
 
     source: str
     program: Program | None
@@ -130,8 +133,8 @@ class Structs:
 class Environment:
     """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables.
 
-    new: the release in which the expressions are new; stored ones may use all there is. needs: what the expressions
-    that have been compiled name.
+    new: the release in which the expressions are new; stored ones may use everything. needs: names that the compiled
+    expressions use.
     """
 
     def __init__(self, *, params: bool = False, composed: bool = False, new: Release = NEWEST) -> None:
@@ -190,7 +193,7 @@ _DECLARED = frozenset(
 
 
 def declarable_type(kind: Type) -> Type:
-    """The type that a variable is declared to have: structs and the like are of any type, in lists and maps too."""
+    """Return the declared type of a variable: structs and similar types are dyn, in lists and maps, too."""
     if kind.kind not in _DECLARED or kind.name == "wrapper":
         return DYN
     return replace(kind, params=tuple(map(declarable_type, kind.params))) if kind.params else kind
@@ -211,6 +214,6 @@ def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
 
 
 def runtime_type_name(kind: Type) -> str:
-    """A type as its runtime form is printed."""
+    """Return a type as its runtime form is printed."""
     name = _SPELLED.get(kind.name, kind.name)
     return f"{name}({', '.join(map(runtime_type_name, kind.params))})" if kind.params else name

@@ -1,4 +1,7 @@
-"""What mutations make, as JSON. Source: k8s.io/apiserver pkg/cel/mutation, and the conversions of cel-go's types."""
+"""Converts the results of mutations to JSON.
+
+Source: k8s.io/apiserver pkg/cel/mutation, and the conversions of cel-go's types.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +48,11 @@ _KEYS = {
 
 
 class TypeMismatch(Exception):
-    """An object or a patch is not what it should be; the text says why."""
+    """An object or a patch has the wrong type. The text says why."""
 
 
 def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
-    """JSON patch operations of JSONPatch messages. Raises TypeMismatch for a value that has no form in JSON."""
+    """Return the JSON patch operations of JSONPatch messages. Raises TypeMismatch for a value without a JSON form."""
     made = []
     for patch in patches:
         operation = {name: value for name, value in patch.items() if name != "value"}
@@ -71,7 +74,7 @@ def _check_names(value: Any) -> None:
 
 
 def _misplaced(value: Any, path: str) -> list[str]:
-    """Messages whose type's name is not the path of the field that they stand in."""
+    """Return messages whose type's name is not the path of their field."""
     found: list[str] = []
     if isinstance(value, Message):
         if value.name != path:
@@ -118,7 +121,7 @@ def _whole(value: int) -> int | str:
 
 
 def _number(value: float) -> float | int:
-    """A double, which JSON writes without a point where it is whole."""
+    """Return a double as JSON writes it: without a point if it is whole."""
     if not math.isfinite(value):
         shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
         raise EvaluationError(
@@ -151,7 +154,7 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
 
 
 def _object_value(value: Any) -> Any:
-    """The same of an object that was made: its numbers are doubles."""
+    """Return an object that was constructed, with its numbers as doubles."""
     if isinstance(value, dict):
         return {key: _object_value(item) for key, item in charge_each(value.items())}
     if isinstance(value, list):
@@ -169,10 +172,10 @@ def _object_value(value: Any) -> Any:
 
 
 def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
-    """The object of an Object message. Raises TypeMismatch.
+    """Return the object of an Object message. Raises TypeMismatch.
 
-    data: the ids of the lists and maps that are parts of the request. What an expression made itself is converted one
-    level deep only, as in the original; what is below that stays a value of Go, and no schema takes it.
+    data: the ids of lists and maps that are parts of the request. What an expression created itself is converted one
+    level deep only, as in the original; deeper values stay Go values, which no schema accepts.
     """
     _check_names(value)
     made: dict[str, Any] = _applied(value, data)
@@ -218,7 +221,7 @@ def _rune(code: int) -> str:
 
 
 def _native(value: Any, data: Container[int]) -> Any:
-    """What Go's Value() gives."""
+    """Return what Go's Value() returns."""
     kind = value.__class__
     if id(value) in data or kind in (str, bool, float):
         return value
@@ -236,7 +239,7 @@ def _native(value: Any, data: Container[int]) -> Any:
 
 
 def _foreign(value: Any) -> tuple[str, str, str]:
-    """How Go prints a value, as text and as code, and the name of its type."""
+    """Return a value as Go prints it, as text and as code, and the name of its type."""
     if isinstance(value, list):
         inside = ", ".join(map(_code, value))
         if value.__class__ is Strings:
@@ -268,7 +271,7 @@ _NATIVE = {
 
 
 def _text(value: Any) -> str:
-    """A value as %v prints it."""
+    """Return a value as %v prints it."""
     kind = value.__class__
     if kind is bytes:
         return f"[{' '.join(map(str, value))}]"
@@ -292,7 +295,7 @@ def _text(value: Any) -> str:
 
 
 def _code(value: Any) -> str:
-    """A value as %#v prints it."""
+    """Return a value as %#v prints it."""
     kind = value.__class__
     if kind is str:
         return gotext.quote(value)

@@ -1,4 +1,4 @@
-"""The expressions of a policy with the types that its objects have: what is wrong with them is told, and nothing more.
+"""Type checks the expressions of a policy against the types of its objects. It only reports errors.
 
 Source: k8s.io/apiserver pkg/admission/plugin/policy/validating (typechecking).
 """
@@ -16,9 +16,9 @@ from podless.cel.types import DYN, Type
 
 
 class TypedEnvironment:
-    """Checks expressions against what is known of the objects.
+    """Checks expressions against the declarations of the objects.
 
-    objects, parameters: their declarations; None where nothing is known of them. has_parameters: there are any.
+    objects, parameters: their declarations; None if unknown. has_parameters: there are parameters.
     """
 
     def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
@@ -37,7 +37,7 @@ class TypedEnvironment:
             self._variables[name] = DYN
 
     def check(self, source: str) -> str:
-        """What is wrong with an expression, or ""."""
+        """Return what is wrong with an expression, or ""."""
         try:
             self._analyze(source)
         except CompileError as error:

@@ -15,10 +15,10 @@ _UNTYPED = "the values there have no type"
 
 
 class EstimatedCost(NamedTuple):
-    """The cost of one rule at the most, in a real server's units.
+    """The maximum cost of one rule, in a real server's units.
 
-    once: of one evaluation. times: evaluations for one object. message: of its messageExpression, 0 without one.
-    error: why the rule does not compile, "" if it does.
+    once: of one evaluation. times: evaluations for one object. message: of its messageExpression, 0 without one. error:
+    why the rule does not compile, "" if it does.
     """
 
     once: int

@@ -29,8 +29,8 @@ _UNTYPED = (
 class DefinitionRules:
     """Checks the rules of definitions: podless.schema's Expressions.
 
-    One is made for each definition that is written. old: the schemas of the stored definition on update; a rule of an
-    unchanged schema may cost what it costs.
+    One is created for each definition that is written. old: the schemas of the stored definition on update; rules of an
+    unchanged schema have no cost limit.
     """
 
     def __init__(self, old: Iterable[Schema] = ()) -> None:
@@ -42,7 +42,7 @@ class DefinitionRules:
         self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
-        """What is wrong with the rules of one node; above: the nodes over it, the root first."""
+        """Return the errors of the rules of one node. above: its ancestors, the root first."""
         self._begin(above[0] if above else schema)
         at = f"{path}.{RULES}"
         verdict = self._judge(schema, above)
@@ -63,7 +63,7 @@ class DefinitionRules:
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
 
     def total(self, schema: Schema, path: str) -> list[FieldError]:
-        """What is wrong with all rules of the schema together."""
+        """Return the errors of all rules of the schema together."""
         self._begin(schema)
         costs, self._root = self._costs, None
         total = min(sum(cost for _, cost in costs), _MOST)
@@ -127,7 +127,7 @@ class DefinitionRules:
 
 
 def validate_rules(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
-    """All that is wrong with the rules of a sound structural schema: each by itself, then all together."""
+    """Return all errors of the rules of a valid structural schema: each by itself, then all together."""
     checker = DefinitionRules(old)
     errors: list[FieldError] = []
     todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
@@ -140,7 +140,7 @@ def validate_rules(schema: Schema, path: str, old: Iterable[Schema] = ()) -> lis
 
 
 def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
-    """The nodes of a structural schema directly below one, each with what it adds to the path."""
+    """Return the child nodes of a structural schema, each with its part of the path."""
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
             yield f".{keyword}", node[keyword]
@@ -159,7 +159,7 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
 
 
 def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
-    """How many values there can be for a node below others, of so many bytes at least, in one request."""
+    """Return the maximum number of values for a node below others in one request. least: minimum bytes of a value."""
     total = 1
     for node in above:
         if node.get("type") == "array":

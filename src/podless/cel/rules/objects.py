@@ -1,4 +1,4 @@
-"""The rules of a schema over an object: which apply, in which order, and what is said where one does not hold."""
+"""Evaluates the rules of a schema on an object: which apply, in which order, and their error texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Stop(Exception):
 
 
 class NodeRules:
-    """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
+    """The rules of one schema node and of all below it. False if there are none. Compiled at first use."""
 
     __slots__ = (
         "_made", "_plain", "additional", "classes", "items", "kind", "own", "properties", "resource", "schema",
@@ -66,9 +66,9 @@ class NodeRules:
 
     @classmethod
     def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
-        """The rules of an openAPIV3Schema. resource: it is that of a whole object.
+        """Return the rules of an openAPIV3Schema. resource: it is that of a whole object.
 
-        with_floats: for objects that have floats, 1.0 in the place of 1 too; such a field is one that cannot be read.
+        with_floats: for objects with floats, also 1.0 in place of 1; such a field cannot be read by rules.
         """
         return cls(schema, resource, with_floats)
 
@@ -85,11 +85,11 @@ class NodeRules:
         warnings: list[str] | None = None,
         budget: int = BUDGET,
     ) -> list[FieldError]:
-        """Which rules an object breaks, decoded, pruned and defaulted.
+        """Return the errors of the rules that a decoded, pruned and defaulted object breaks.
 
-        old: the object it replaces; transition rules compare with it. ratchet: what an unchanged part broke before is
-        only warned of; by default on an update of a whole object. warnings: takes such warnings. path: where the
-        value stands. budget: what all rules may cost together.
+        old: the object it replaces; transition rules compare with it. ratchet: errors of unchanged parts are only
+        warnings; by default on an update of a whole object. warnings: gets such warnings. path: of the value. budget:
+        the maximum cost of all rules together.
         """
         if not self:
             return []
@@ -104,7 +104,7 @@ class NodeRules:
         return walk.errors
 
     def rules(self) -> list[tuple[ValidationRule, str]]:
-        """The rules of this node, each with the field that it names for its errors."""
+        """Return the rules of this node, each with the field of its errors."""
         return self._made if self._made is not None else fill_attribute(self, "_made", self._compile, needed=False)
 
     def are_plain(self) -> bool:
@@ -183,7 +183,7 @@ class _Walk:
         self.warnings = warnings
 
     def node(self, rules: NodeRules, obj: Any, old: Any, path: str, pair: Pair | None, parent: Pair | None) -> None:
-        """The rules of a node, then those below it. parent: the nearest pair above."""
+        """Evaluate the rules of a node, then those below it. parent: the nearest pair above."""
         if obj is None:
             return
         if rules.own:
@@ -283,7 +283,7 @@ class _Walk:
         return result is True
 
     def fail(self, error: EvaluationError, rule: ValidationRule, at: str, kind: str) -> None:
-        """Say that a rule cannot be evaluated. Raise _Stop where no other is to be."""
+        """Add the error of a failed evaluation. Raises _Stop if no other rule may run."""
         exceeded = isinstance(error, CostExceeded)
         if not exceeded or error.cost > self.left:
             self.spend(error.cost, at, kind)
@@ -306,7 +306,7 @@ class _Walk:
             raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
 
     def explain(self, error: EvaluationError, rule: ValidationRule) -> str:
-        """What is said of an evaluation that failed."""
+        """Return the text for a failed evaluation."""
         text = str(error)
         if isinstance(error, NoOverload):
             what = "call arguments did not match a supported operator, function or macro signature for rule"
@@ -326,7 +326,7 @@ class _Walk:
     def broken(
         self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None
     ) -> None:
-        """Say that a rule does not hold."""
+        """Add the error of a rule that does not hold."""
         forgiven = not rule.transition and nearest is not None and nearest.unchanged()
         detail, fatal = self.message(rule, rules, obj, old)
         if fatal:
@@ -374,7 +374,7 @@ _OUT = "messageExpression evaluation failed due to running out of cost budget, n
 
 
 def _usable(text: Any) -> str:
-    """A message as it may be shown, or ""."""
+    """Return a message if it can be shown, or ""."""
     if not isinstance(text, str):
         return ""
     text = text.strip(gotext.SPACE)
@@ -382,14 +382,14 @@ def _usable(text: Any) -> str:
 
 
 def _converted(rules: NodeRules, value: Any) -> Any:
-    """A value of the language; an old value in an optional has no declaration to go by."""
+    """Return a CEL value. An old value in an optional has no declaration."""
     declared = Declared(rules.schema, resource=rules.resource)
     assert declared.root is not None
     return convert_value(declared.root, value)
 
 
 def field_path(text: str, schema: Schema) -> str:
-    """A fieldPath as errors name the field: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
+    """Return a fieldPath as errors name the field: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
     out = ""
     node: Any = schema
     for step in _STEP.finditer(text):

@@ -19,7 +19,7 @@ _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 
 
 class RuleError(FieldError):
-    """A field error that shows its value in words of its own, or not at all."""
+    """A field error that shows its value in its own form, or not at all."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class RuleError(FieldError):
 
 
 def shown_rule(given: Given) -> str:
-    """A rule as its Go struct, in JSON or in Go's syntax."""
+    """Return a rule as its Go struct, in JSON or in Go's syntax."""
     if not has("ValuesAsJSON"):
         return _go_syntax(given)
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
@@ -42,7 +42,7 @@ def shown_rule(given: Given) -> str:
 
 
 def _go_syntax(given: Given) -> str:
-    """The struct as %#v prints it; addresses of what is a pointer mean nothing."""
+    """Return the struct as %#v prints it. Addresses of pointers are arbitrary."""
     parts = []
     for name, key, _ in RULE:
         value, pointer = given.get(key), RULE_POINTERS.get(name)
@@ -86,12 +86,12 @@ class ValidationRule:
 
     @property
     def text(self) -> str:
-        """What the rule is called in errors."""
+        """The text that names the rule in errors."""
         return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext.SPACE)
 
     @property
     def failure(self) -> str:
-        """What is said where the rule does not hold, without a message of its own making."""
+        """The error text of the rule without its messageExpression."""
         return self.text if self.given.get("message") else f"failed rule: {self.text}"
 
 

@@ -1,4 +1,4 @@
-"""What the compiler says of the rules of one node of a schema; said once of what is written again and again.
+"""The compiler's verdict on the rules of one schema node, cached.
 
 A definition is checked at every write, and its versions often share their rules: verdicts are kept by a digest of the
 node, without the programs that they came from.
@@ -26,9 +26,9 @@ _LONGEST = 4096  # characters of the errors of one that is kept
 
 
 class Judged(NamedTuple):
-    """One rule. cost: of one evaluation at the most. error, message_error: why there is no program.
+    """The verdict on one rule. cost: maximum of one evaluation. error, message_error: why there is no program.
 
-    message_cost: None where there is no message expression. transition: the rule names oldSelf.
+    message_cost: None without a message expression. transition: the rule uses oldSelf.
     """
 
     cost: int
