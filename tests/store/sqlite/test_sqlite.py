@@ -109,6 +109,21 @@ async def test_changes_are_read_in_parts_while_others_write() -> None:
     await store.close()
 
 
+async def test_a_page_of_long_objects_ends_early() -> None:
+    store = SQLiteStore()
+    await store.open()
+    for name in "abcde":
+        await put(store, f"/g/r/{name}", b"x" * (1 << 20))
+    pages: list[list[str]] = []
+    after = ""
+    while not pages or after:
+        records, after = await store.page(await store.current(), after, 1000, "/g/r/")
+        pages.append([record.key[-1] for record in records])
+    assert [*map(len, pages)] == [3, 2]
+    assert "".join(map("".join, pages)) == "abcde"
+    await store.close()
+
+
 async def test_a_write_that_waits_is_committed_on_close(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db")
     await store.open()

@@ -21,14 +21,32 @@ SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND k
 """
 _BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
 
+_PAGE = 2 << 20  # bytes of objects that are read in one go
 
-def read_state(database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1) -> list[Row]:
-    """Return the newest rows of keys at a revision, in key order, deletes included.
 
-    after, most: only of so many keys behind this one; -1 for all.
+def read_state(database: sqlite3.Connection, prefix: str, revision: int, most: int = -1) -> list[Row]:
+    """Return the newest rows of keys at a revision, in key order, deletes included. most: keys, -1 for all."""
+    return _read_rows(database, _STATE, (prefix, keys.prefix_end(prefix), revision, most))
+
+
+def read_page(database: sqlite3.Connection, prefix: str, revision: int, after: str, most: int) -> tuple[list[Row], str]:
+    """Return rows as `read_state` does, until they exceed `_PAGE` bytes, and the key to continue after, "" at the end.
+
+    Reading and verifying 36 MB takes 50 ms, in which the loop does nothing else.
     """
-    first = after + "\0" if after else prefix
-    return _read_rows(database, _STATE, (first, keys.prefix_end(prefix), revision, most))
+    rows: list[Row] = []
+    size = 0
+    try:
+        for row in database.execute(
+            _STATE, (after + "\0" if after else prefix, keys.prefix_end(prefix), revision, most)
+        ):
+            rows.append(verify_row(row))
+            size += len(row[1] or b"")
+            if size > _PAGE:
+                return rows, row[0]
+    except sqlite3.Error as error:
+        raise refusals.of_read(error) from None
+    return rows, rows[-1][0] if len(rows) == most else ""
 
 
 def read_changes(database: sqlite3.Connection, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:

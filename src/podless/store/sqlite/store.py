@@ -325,8 +325,7 @@ class SQLiteStore:
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in key order, after the key `after`. Raises Compacted."""
-        rows = logreader.read_state(self._open_database(), prefix, revision, after, most)
-        end = rows[-1][0] if len(rows) == most else ""
+        rows, end = logreader.read_page(self._open_database(), prefix, revision, after, most)
         if revision >= self._window.compacted:
             return read_rows(rows), end
         packed, last = await self.changelog.state(prefix, revision, after, most)
