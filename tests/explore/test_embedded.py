@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +113,11 @@ def test_a_controller_that_comes_back_is_kept_for_the_next_runs(tmp_path: Path, 
 def test_a_command_that_cannot_be_run_is_told() -> None:
     with pytest.raises(OSError, match="/no/such/controller"):
         explore_controller("/no/such/controller --now", Scenario(()))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"runs": 0}, {"workers": 0}, {"findings": 0}, {"seconds": 0}, {"instances": 0}, {"quiet": -1}]
+)
+def test_a_number_that_makes_no_sense_is_told(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        explore_controller("true", Scenario(()), **wrong)

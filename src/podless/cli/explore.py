@@ -75,6 +75,8 @@ def run(given: argparse.Namespace) -> int:
     try:
         if given.replay is not None:
             given.replay = read_replay(Path(given.replay).read_bytes())
+        if given.save:
+            _require_writable(Path(given.save))
         report = asyncio.run(_explore(given, _read_setup(given)))
     except OSError as error:
         print(f"podless explore: {describe_fault(error)}", file=sys.stderr)
@@ -91,16 +93,24 @@ def run(given: argparse.Namespace) -> int:
     return 0 if report.passed else 1
 
 
+def _require_writable(file: Path) -> None:
+    """Raise OSError where a file cannot be written: now, rather than after minutes."""
+    there = file.exists()
+    with file.open("ab"):
+        pass
+    if not there:
+        file.unlink()
+
+
 def _read_setup(given: argparse.Namespace) -> Setup:
     from podless.explore import Scenario
-    from podless.explore.laboratory import Setup
+    from podless.explore.laboratory import Setup, name_clients
 
-    clients = ["controller", *(f"controller-{number}" for number in range(2, given.instances + 1))]
     return Setup(
         tuple(given.command),
         Scenario.read(Path(given.scenario)),
         [Path(path) for path in given.apply],
-        tuple(clients),
+        name_clients(given.instances),
         quiet=None if given.quiet is None else given.quiet / 1000,
         settings=options.read_some(given, _OPTIONS),
     )

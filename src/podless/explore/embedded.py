@@ -13,7 +13,7 @@ from typing import Any
 
 from podless.explore.explorer import Options, explore, replay
 from podless.explore.findings import Report
-from podless.explore.laboratory import Setup
+from podless.explore.laboratory import Setup, name_clients
 from podless.explore.report import read_replay
 from podless.explore.scenario import Scenario
 from podless.runtime.jsonobject import Object
@@ -94,7 +94,7 @@ def explore_controller(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.read(Path(scenario))
-    clients = ("controller", *(f"controller-{number}" for number in range(2, instances + 1)))
+    clients = name_clients(instances)
     words = tuple(shlex.split(command) if isinstance(command, str) else command)
     setup = Setup(words, scenario, apply, clients, quiet=quiet, start=start, settings=settings)
     if schedule is None:

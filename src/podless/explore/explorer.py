@@ -38,6 +38,13 @@ class Options:
     workers: int = 2
     fresh: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("runs", "findings", "workers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: {getattr(self, name)}: at least 1 is expected")
+        if self.seconds <= 0:
+            raise ValueError(f"time: {self.seconds:g}: more than 0 seconds are expected")
+
 
 class Explorer:
     """Carries out runs and judges them. told: called with a line about what happens."""
@@ -170,6 +177,8 @@ async def explore(setup: Setup, options: Options, told: Callable[[str], None] = 
 
 async def replay(setup: Setup, schedule: Schedule, times: int = 1) -> Report:
     """Carry out one schedule, so many times, after the reference runs, and compare the logs of their requests."""
+    if times < 1:
+        raise ValueError(f"times: {times}: at least 1 is expected")
     explorer = Explorer(setup, Options(findings=times), lambda line: None)
     async with explorer.open(1):
         reference = await explorer.run_references()
@@ -184,6 +193,7 @@ async def replay(setup: Setup, schedule: Schedule, times: int = 1) -> Report:
             explorer.report.replayed += 1
             explorer.report.same += not apart
             explorer.report.differs = explorer.report.differs or apart
+            explorer.report.unused += [one for one in run.unused if one not in explorer.report.unused]
             if run.faults:
                 explorer.report.findings.append(Finding(run, tell_story(run, reference), 1, 1))
     return explorer.report

@@ -21,7 +21,7 @@ ORACLES = {
     "state": "the end state differs from the reference run",
     "recreated": "an object is created again and again",
     "errors": "the same error repeats without end",
-    "wait": "a step of the scenario waited in vain",
+    "wait": "a step of the scenario fails",
 }
 _TOLD = {"exited", "silent"}  # oracles after which the controller's output says more than the story
 _LAST = 15  # lines of it
@@ -95,7 +95,8 @@ class Report:
     """The result of an exploration.
 
     runs: how many there were. differs: where two runs of the same schedule part, or "". replayed, same: how often a
-    schedule was replayed, and in how many of these runs the requests were those of the first.
+    schedule was replayed, and in how many of these runs the requests were those of the first. unused: perturbations of
+    a replayed schedule whose point never came.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -106,6 +107,7 @@ class Report:
     points: int = 0
     replayed: int = 0
     same: int = 0
+    unused: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -122,6 +124,7 @@ class Report:
         parts = [f"Finding {number}\n{finding}\n" for number, finding in enumerate(self.findings, 1)]
         if self.differs:
             parts.append(f"Two runs of the same schedule differ: {self.differs}")
+        parts += [f"Its point never came: {one}" for one in self.unused]
         if self.replayed > 1:
             parts.append(f"The requests were the same in {self.same} of {self.replayed} runs")
         return "\n".join([*parts, self.summary])

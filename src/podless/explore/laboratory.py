@@ -60,10 +60,21 @@ class Setup:
     start: Snapshot | None = None
     settings: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        if not self.clients:
+            raise ValueError("instances: at least 1 is expected")
+        if self.quiet is not None and self.quiet < 0:
+            raise ValueError("quiet: 0 or more is expected")
+
     @property
     def rest(self) -> float:
         """Seconds without requests after which a controller is at rest that may wake by itself."""
         return _REST if self.quiet is None else self.quiet
+
+
+def name_clients(instances: int) -> tuple[str, ...]:
+    """Return the names of a controller's instances."""
+    return tuple("controller" if number == 1 else f"controller-{number}" for number in range(1, instances + 1))
 
 
 class Laboratory:

@@ -32,6 +32,7 @@ def write_json(report: Report) -> str:
         "differs": report.differs,
         "replayed": report.replayed,
         "same": report.same,
+        "unused": report.unused,
         "findings": [_describe(one) for one in report.findings],
     }
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()

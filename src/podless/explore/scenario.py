@@ -92,6 +92,9 @@ class Scenario:
         unknown = [name for name in given if name not in _FIELDS]
         if unknown:
             raise BadScenario(f"unknown field {unknown[0]!r}; there are {', '.join(_FIELDS)}")
+        for name in ("always", "finally", "ignore"):
+            if not isinstance(given.get(name) or [], list):
+                raise BadScenario(f"{name}: a list is expected")
         folder = folder or Path()
         return cls(
             tuple(_read_step(number, step, folder) for number, step in enumerate(given["steps"], 1)),
@@ -103,7 +106,7 @@ class Scenario:
 
 def _read_step(number: int, step: Any, folder: Path) -> UserStep:
     if not isinstance(step, dict) or len(step) != 1 or next(iter(step)) not in _STEPS:
-        raise BadScenario(f"step {number}: one of {', '.join(_STEPS)} is expected")
+        raise BadScenario(f"step {number}: {_show(step)}: one of {', '.join(_STEPS)} is expected")
     verb, given = next(iter(step.items()))
     if verb == "apply":
         return UserStep(verb, _read_applied(number, given, folder))
@@ -116,6 +119,10 @@ def _read_step(number: int, step: Any, folder: Path) -> UserStep:
     if verb == "patch" and not isinstance(given.get("patch"), dict):
         raise BadScenario(f"step {number}: patch is a JSON merge patch")
     return UserStep(verb, given)
+
+
+def _show(step: Any) -> str:
+    return ", ".join(map(str, step)) if isinstance(step, dict) else type(step).__name__
 
 
 def _read_applied(number: int, given: Any, folder: Path) -> list[Object]:

@@ -69,7 +69,8 @@ class Trial:
         """
         if not self._kept:
             await self._start_instances()
-        await self._take_steps()
+        if not self.faults:  # a controller that does not start
+            await self._take_steps()
         log = self.control.log
         return Run(
             schedule=self._schedule,
@@ -254,9 +255,14 @@ class Trial:
     async def _check(self, invariant: Invariant) -> None:
         if invariant in self._broken:
             return
-        if not invariant.holds(await self._laboratory.client.list(invariant.kind, namespace=None)):
+        try:
+            holds = invariant.holds(await self._laboratory.client.list(invariant.kind, namespace=None))
+            wrong = str(invariant)
+        except (Refused, Missing) as error:
+            holds, wrong = False, f"{invariant}: {error}"
+        if not holds:
             self._broken.add(invariant)
-            self.faults.append(Fault("invariant", str(invariant)))
+            self.faults.append(Fault("invariant", wrong))
 
     def _crash(self, name: str) -> None:
         """Kill an instance and start it again."""
