@@ -323,6 +323,30 @@ def test_a_user_sees_only_what_rbac_allows(page: Page) -> None:
     browser.find("[role=alert]", "forbidden")
 
 
+def test_access_of_several_users_is_compared(server: Server, page: Page) -> None:
+    browser = page("#/access?ns=shop")
+    for field, text in (
+        ("User", "reader"),
+        ("User", "system:serviceaccount:shop:default"),
+        ("Groups", "system:masters"),
+    ):
+        browser.type(f".subject-picker input[placeholder={'zoe' if field == 'User' else repr('team-a,team-b')}]", text)
+        browser.click(".subject-picker button", "Add")
+        browser.find(".subject", text)
+    row = "return [...document.querySelectorAll('.matrix tr')].find(row => row.textContent.includes('Database'))"
+    seen = f"{row}?.innerText.split('\\t').map(cell => cell.trim().replace(/\\s+/g, ' '))"
+    expected = ["all", "get list", "– not allowed", "all"]
+    browser.wait(lambda: browser.run(seen)[1:] == expected, "the access is another")
+    browser.click("button[aria-label='Remove system:masters']")
+    browser.gone(".subject", "system:masters")
+    browser.driver.refresh()
+    browser.find(".subject", "reader")
+    browser = page("#/access?ns=shop", READER)
+    browser.type(".subject-picker input[placeholder=zoe]", "admin")
+    browser.click(".subject-picker button", "Add")
+    browser.find("[role=alert]", "You may not ask what other users may do")
+
+
 def test_the_server_page_plots_and_switches_faults(server: Server, page: Page) -> None:
     browser = page("#/server")
     browser.find(".plot", "Requests")

@@ -67,7 +67,9 @@ export function TextEditor({ target, text, onChange, onSave, readOnly = false, c
     <div class="text-editor panel">
       <div ref={place} class="editor-place" />
       <div class="verdict" role="status" aria-live="polite">
-        {!check ? null : asking && verdict === null ? (
+        {!check ? (
+          <span class="dim">{readOnly ? "Read only" : "Change the text, and the server says whether it would accept it"}</span>
+        ) : asking && verdict === null ? (
           <span class="dim">Asking the server…</span>
         ) : verdict === null ? null : verdict.sound ? (
           <span class="verdict-good">

@@ -1,5 +1,5 @@
 /** The page of one object. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { apiVersionOf, findKind, type Kind, kinds } from "../api/discovery";
 import type { ApiObject } from "../api/types";
 import { formatAge, formatTime } from "../logic/time";
@@ -51,6 +51,7 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
   const { object } = live;
   const metadata = object?.metadata;
   const showTab = (id: string): void => setQuery({ tab: id === "overview" ? "" : id });
+  useEffect(() => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: "nearest", inline: "center" }), [tab]);
   const onTabKey = (event: KeyboardEvent): void => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;

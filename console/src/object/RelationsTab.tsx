@@ -12,10 +12,10 @@ const GAP_Y = 16;
 
 function Node({ node, x, y, own = false }: { node: Relation; x: number; y: number; own?: boolean }) {
   const body = (
-    <g transform={`translate(${x},${y})`} class={own ? "node own" : "node"}>
+    <g transform={`translate(${x},${y})`} class={own ? "node own" : "node"} style={{ "--hue": String(hueOf(`${node.group}/${node.kind}`)) }}>
       <rect width={WIDTH} height={HEIGHT} rx="10" />
-      <rect x="10" y="11" width="24" height="24" rx="7" style={{ fill: `hsl(${hueOf(`${node.group}/${node.kind}`)} 70% var(--sign-back))` }} />
-      <text x="22" y="27" class="node-sign" aria-hidden="true" text-anchor="middle" style={{ fill: `hsl(${hueOf(`${node.group}/${node.kind}`)} 75% var(--sign-text))` }}>
+      <rect x="10" y="11" width="24" height="24" rx="7" class="node-back" />
+      <text x="22" y="27" class="node-sign" aria-hidden="true" text-anchor="middle">
         {initialsOf(node.kind)}
       </text>
       <text x="44" y="20" class="node-kind">

@@ -34,15 +34,58 @@ export function allows(rules: Rule[], kind: Kind, verb: string): Leave {
   return fitting.length > 0 ? "some" : "no";
 }
 
+/** A user with groups; a group alone where user is "". */
 export interface Subject {
   user: string;
   groups: string[];
 }
 
-/** Ask whether somebody else may do something. */
-export async function reviewAccess(subject: Subject, kind: Kind, verb: string, namespace: string, signal: AbortSignal): Promise<{ allowed: boolean; reason: string }> {
+export const nameSubject = (subject: Subject): string => subject.user || subject.groups.join(", ");
+
+/** Subjects as a text for the address: lists of a user and groups. */
+export const writeSubjects = (subjects: Subject[]): string => (subjects.length === 0 ? "" : JSON.stringify(subjects.map((one) => [one.user, ...one.groups])));
+
+export function parseSubjects(text: string): Subject[] {
+  try {
+    const given = JSON.parse(text || "[]") as unknown;
+    const found = (Array.isArray(given) ? given : []).filter((one): one is string[] => Array.isArray(one) && one.length > 0 && one.every((part) => typeof part === "string"));
+    const subjects = found.map(([user = "", ...groups]) => ({ user, groups }));
+    return subjects.filter((one, place) => subjects.findIndex((other) => nameSubject(other) === nameSubject(one)) === place);
+  } catch {
+    return [];
+  }
+}
+
+/** The groups that the server gives a user when it logs in, and those given. */
+function groupsOf(subject: Subject): string[] {
+  const account = /^system:serviceaccount:([^:]+):[^:]+$/.exec(subject.user);
+  const own = account === null ? [] : ["system:serviceaccounts", `system:serviceaccounts:${account[1]}`];
+  return subject.user === "" ? subject.groups : [...subject.groups, ...own, "system:authenticated"];
+}
+
+async function reviewVerb(subject: Subject, kind: Kind, verb: string, namespace: string, signal: AbortSignal): Promise<boolean> {
   const resourceAttributes = { verb, group: kind.group, version: kind.version, resource: kind.resource, namespace: kind.namespaced ? namespace : "" };
-  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec: { user: subject.user, groups: subject.groups, resourceAttributes } };
-  const answer = await get<{ status: { allowed?: boolean; reason?: string } }>("/apis/authorization.k8s.io/v1/subjectaccessreviews", { method: "POST", body, signal });
-  return { allowed: answer.status.allowed ?? false, reason: answer.status.reason ?? "" };
+  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec: { user: subject.user || undefined, groups: groupsOf(subject), resourceAttributes } };
+  const answer = await get<{ status: { allowed?: boolean } }>("/apis/authorization.k8s.io/v1/subjectaccessreviews", { method: "POST", body, signal, quiet: true });
+  return answer.status.allowed ?? false;
+}
+
+/** Ask which verbs of a kind a subject may use. A subject who may use all, now and in future, costs one request. */
+export async function reviewKind(subject: Subject, kind: Kind, namespace: string, signal: AbortSignal): Promise<Set<string>> {
+  const verbs = VERBS.filter((verb) => kind.verbs.includes(verb));
+  if (await reviewVerb(subject, kind, "*", namespace, signal)) return new Set(verbs);
+  const allowed = new Set<string>();
+  for (const verb of verbs) if (await reviewVerb(subject, kind, verb, namespace, signal)) allowed.add(verb);
+  return allowed;
+}
+
+const READS = ["get", "list", "watch"];
+
+/** Say which verbs of a kind are allowed: all, read, or each by its name. */
+export function describeVerbs(kind: Kind, allowed: Set<string>): string[] {
+  const verbs = VERBS.filter((verb) => kind.verbs.includes(verb));
+  if (verbs.length > 0 && verbs.every((verb) => allowed.has(verb))) return ["all"];
+  const reads = verbs.filter((verb) => READS.includes(verb));
+  const all = reads.length === READS.length && reads.every((verb) => allowed.has(verb));
+  return [...(all ? ["read"] : []), ...verbs.filter((verb) => allowed.has(verb) && !(all && READS.includes(verb)))];
 }

@@ -71,7 +71,7 @@ export const LINES: Line[] = [
   { title: "Requests", unit: "per second", value: (before, after) => rate(before, after, (samples) => sum(samples, TOTAL)) },
   { title: "Rejected requests", unit: "per second", value: (before, after) => rate(before, after, (samples) => sum(samples, TOTAL, (labels) => (labels["code"] ?? "0") >= "400")) },
   { title: "Latency, 99 of 100", unit: "ms", value: (before, after) => quantile(before.samples, after.samples, DURATION, 0.99, noWatch) * 1000 },
-  { title: "Watchers", unit: "", value: (_, after) => sum(after.samples, "apiserver_longrunning_requests") },
+  { title: "Watchers", unit: "", value: (_, after) => sum(after.samples, "apiserver_longrunning_requests", (labels) => labels["verb"] === "WATCH") },
   { title: "Writes", unit: "per second", value: (before, after) => rate(before, after, (samples) => sum(samples, "podless_revision")) },
   { title: "Memory", unit: "MB", value: (_, after) => sum(after.samples, "process_resident_memory_bytes") / 1e6 },
   { title: "Processor", unit: "%", value: (before, after) => 100 * rate(before, after, (samples) => sum(samples, "process_cpu_seconds_total")) },
