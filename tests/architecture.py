@@ -338,6 +338,51 @@ def test_only_apis_names_a_release_of_kubernetes() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+# that read the tables, and Pod Security Standards, whose versions users name
+COMPARE_RELEASES = {"apis/features.py", "apis/gates.py", "apis/release.py", "apis/stored.py", "runtime/release.py"}
+COMPARE_RELEASES |= {"apis/policy/admission.py", "apis/policy/podsecuritystandards.py"}
+
+
+def decisions(tree: ast.Module) -> Iterator[int]:
+    """The lines that compare a release, or ask for one by its number, instead of asking for a gate or a change."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            if any(isinstance(side, ast.Attribute) and side.attr == "minor" for side in sides):
+                yield node.lineno
+        elif isinstance(node, ast.Call) and node.args:
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in ("covers", "reaches") and isinstance(node.args[0], ast.Constant):
+                yield node.lineno
+
+
+def test_code_asks_for_gates_and_changes_and_compares_no_releases() -> None:
+    files = {file: str(file.relative_to(SOURCE)) for file in FILES}
+    wrong = [
+        f"{name}:{line}"
+        for file, name in files.items()
+        if name not in COMPARE_RELEASES
+        for line in decisions(parsed(file))
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert {*files.values()} >= COMPARE_RELEASES
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("if release.minor >= 34: pass", True),
+        ("if 33 < CURRENT.get().minor: pass", True),
+        ('ok = CURRENT.get().covers("1.34-")', True),
+        ('ok = release.reaches("1.37")', True),
+        ("ok = release.covers(kind.releases)", False),
+        ('ok = has("ValuesAsJSON")', False),
+    ],
+)
+def test_decisions_by_release_are_found(code: str, found: bool) -> None:
+    assert bool([*decisions(ast.parse(code))]) is found
+
+
 DOCS = TESTS.parent / "docs"
 NAMED = re.compile(r"`([a-z_][a-z_/]*(?:\.py|/))`")  # what begins with a slash is a key of the store
 
