@@ -73,7 +73,7 @@ def test_log_shows_differences_and_selects_by_user_field_and_time(server: Server
     shown = run("log", "widget", "chosen", "--field", "spec.replicas", "--diff").splitlines()
     assert len(shown) == 3
     assert shown[1:] == ["    ~ metadata.generation: 2 -> 3", "    ~ spec.replicas: 1 -> 3"]
-    assert run("log", "widget", "chosen", "--by", "somebody") == ""
+    assert run("log", "widget", "chosen", "--by", "somebody") == "podless: no changes\n"
     assert len(run("log", "widget", "chosen", "--by", "admin", "--since", "1h").splitlines()) == 3
     assert "log of changes" not in run("log", "-n", "default", "--limit", "2")
     assert "--since: 'soon' is not a time" in run("log", "--since", "soon", code=1)
@@ -88,6 +88,20 @@ def test_log_explains_where_a_value_came_from(server: Server, run: Run) -> None:
         "admin (apply autoscaler)  ~ spec.replicas: 1 -> 5",
         "admin (apply operator)  created it with spec.replicas = 1",
     ]
+
+
+@pytest.mark.parametrize("path", ["spec..replicas", "spec[", "spec.items[", "spec.", '["x'])
+def test_a_field_that_is_no_path_is_rejected(run: Run, path: str) -> None:
+    for option in ("--field", "--why"):
+        assert f"{option}: '{path}' is not a path" in run("log", "widget", "any", option, path, code=1)
+
+
+def test_moments_before_the_first_change_and_revision_0_are_rejected(server: Server, run: Run) -> None:
+    widget(server, "early")
+    assert "before the first change that the server knows of (20" in run(
+        "show", "widget", "early", "--at", "5h", code=1
+    )
+    assert "'0' is not a revision" in run("show", "widget", "early", "--at", "0", code=1)
 
 
 def test_show_prints_the_object_as_it_was(server: Server, run: Run) -> None:

@@ -72,6 +72,7 @@ async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[R
 
 
 async def _run(options: argparse.Namespace, source: HistorySource) -> int:
+    options.field, options.why = _read_path("--field", options.field), _read_path("--why", options.why)
     resource, namespace = await _choose(options, source)
     if options.why:
         if resource is None or not options.name:
@@ -84,7 +85,20 @@ async def _run(options: argparse.Namespace, source: HistorySource) -> int:
             break
         if show(change) and options.limit and show.count >= options.limit:
             break
+    if not show.count and options.output == "text":
+        print("podless: no changes", file=sys.stderr)
     return 0
+
+
+def _read_path(option: str, text: str) -> str:
+    """Return a path as `format_path` writes it. Raises Mistaken for a text that is none."""
+    place, text = 0, text.removeprefix(".")
+    while place < len(text):
+        step = _STEPS.match(text, place)
+        if step is None:
+            raise Mistaken(f"{option}: {text!r} is not a path such as spec.containers[name=app].image")
+        place = step.end()
+    return text
 
 
 def _read_since(text: str | None) -> float:
@@ -127,6 +141,7 @@ def touches(path: str, field: str) -> bool:
 
 
 async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
+    options.field = _read_path("--field", options.field)
     resource, namespace = await _choose(options, server)
     show = _Printer(options)
     query = server.query(resource, options.name, by=options.by)

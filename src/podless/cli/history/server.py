@@ -96,6 +96,8 @@ def _run(work: Callable[[], Coroutine[None, None, int]]) -> int:
 def query_of_moment(text: str) -> dict[str, str]:
     """Return the query that asks for a revision, or for a time. Raises Mistaken."""
     if text.isascii() and text.isdigit():
+        if not int(text):
+            raise Mistaken(f"{text!r} is not a revision: the first one is 1")
         return {"resourceVersion": text, "resourceVersionMatch": "Exact"}
     try:
         parse_moment(text, clock.time())
