@@ -27,7 +27,7 @@ _MISTAKES = {"plan": 1}
 
 
 class CommandParser(argparse.ArgumentParser):
-    """One that says in one line what is wrong with what it was given. mistake: the exit code then."""
+    """A parser that reports a mistake in one line. mistake: the exit status then."""
 
     mistake = 2
 

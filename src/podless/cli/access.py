@@ -1,4 +1,4 @@
-"""How a command reaches any server of the Kubernetes API: by a kubeconfig, or by an address and a token."""
+"""Access of a command to any Kubernetes API server: by a kubeconfig, or by an address and a token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.remote.proxies import choose_proxy
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options; `read_access` raises BadKubeconfig for what they cannot be."""
+    """Add the options. `read_access` raises BadKubeconfig for invalid ones."""
     group = parser.add_argument_group("the server", "any server of the Kubernetes API")
     group.add_argument(
         "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_access(options: argparse.Namespace) -> Access:
-    """How to reach the server. Raises BadKubeconfig."""
+    """Return how to reach the server. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
             raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify require --server")

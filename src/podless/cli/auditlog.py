@@ -29,7 +29,7 @@ class BadLog(Exception):
 
 
 class _Place(NamedTuple):
-    """Where a change is among those of the files. at: milliseconds since 1970."""
+    """The position of a change in the files. at: milliseconds since 1970."""
 
     at: int
     number: int

@@ -102,7 +102,7 @@ async def save_state(database: Path, at: str, file: Path) -> None:
 
 
 async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterator[tuple[int, bytes]]:
-    """Pages of a store; of the server that uses it, where it is in use."""
+    """Yield the pages of a store, or of the server that uses it."""
     try:
         await store.open()
     except InUse:

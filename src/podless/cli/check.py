@@ -1,4 +1,4 @@
-"""podless check: what a server would say of manifests, with file and line."""
+"""podless check: check manifests as a server would, with file and line."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class _Progress:
         self._shown = False
 
     def say(self, done: int, total: int) -> None:
-        """How far it is; not every call is shown."""
+        """Show the progress, but not at every call."""
         now = time.monotonic()
         if self._terminal and now - self._last > _EVERY:
             self._last, self._shown = now, True

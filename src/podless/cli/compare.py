@@ -1,4 +1,4 @@
-"""podless compare: what a new definition breaks, or another Kubernetes release."""
+"""podless compare: report what a new definition, or another Kubernetes release, breaks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and print what was found."""
+    """Compare, and print the findings."""
     try:
         return _compare_releases(options) if options.kubernetes_version else _compare_definitions(options)
     except (CannotCheck, StartError) as error:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _compare_releases(options: argparse.Namespace) -> int:
-    """Tell what another release does otherwise with manifests, and with objects of a running API."""
+    """Report what another release does differently with manifests, and with objects of a running API."""
     from podless.check import remote, upgrade
     from podless.check.findings import Severity, count_of
     from podless.check.sources import find_sources
@@ -78,7 +78,7 @@ def _compare_releases(options: argparse.Namespace) -> int:
 
 
 def _compare_definitions(options: argparse.Namespace) -> int:
-    """Tell what new definitions break. Raises CannotCheck."""
+    """Report what new definitions break. Raises CannotCheck."""
     from podless.check import compare, remote, trial
     from podless.check.findings import Severity, count_of
     from podless.check.run import read_definitions

@@ -96,7 +96,7 @@ def _read(name: str, output: _Output) -> str | None:
 
 
 def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:
-    """What converts custom resources, None where that is not wanted. Raises CannotCheck."""
+    """Return the converter of custom resources, None without --to. Raises CannotCheck."""
     if not options.to:
         if options.definitions:
             raise CannotCheck("--definitions needs --to")
@@ -140,12 +140,12 @@ class _Output:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
     def fail(self, where: str, why: str) -> None:
-        """A manifest, or a file, that is left out."""
+        """Report a manifest or a file that is left out."""
         print(f"error: {where}: {why}", file=sys.stderr)
         self.code = 2
 
     def note(self, where: str, note: Note) -> None:
-        """What is to be known of a manifest."""
+        """Report a note about a manifest."""
         if note.lost:
             self.code = max(self.code, 1)
         if note.lost or not self.quiet:
@@ -180,7 +180,7 @@ def _convert(text: str, where: str, prune: bool, output: _Output) -> None:
 
 
 def _one(obj: Any, where: str, prune: bool, output: _Output) -> Any:
-    """An object, converted where it has to be; None where that fails."""
+    """Return an object, converted if necessary; None if that fails."""
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else ""
     where = f"{where} {name}" if name else where

@@ -1,10 +1,10 @@
-"""podless envtest: podless in the place of what controller-runtime's envtest starts.
+"""podless envtest: replaces the programs that controller-runtime's envtest starts.
 
-envtest runs the programs etcd and kube-apiserver of a folder (KUBEBUILDER_ASSETS), with flags of theirs, and so does
-kube-api-test (once jenvtest) for Java. What this command writes there is this module again, as one or the other. The
-stand-in for etcd says that it is well, and that is all; the one for kube-apiserver is a server in memory.
+envtest runs the programs etcd and kube-apiserver of a folder (KUBEBUILDER_ASSETS) with their flags, and so does
+kube-api-test (once jenvtest) for Java. This command writes programs there that run this module as one or the other. The
+stand-in for etcd only reports that it is healthy; the one for kube-apiserver is a server in memory.
 
-envtest asks both for their help to see which flags they take: the programs have the answer at hand.
+envtest calls both with --help to see which flags they accept; the programs have the answer ready.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def add(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write them. Returns 1, with one line on standard error, where that fails."""
+    """Write the programs. Returns 1, with a line on standard error, if that fails."""
     from podless.cli import options
 
     folder: Path = given.folder.absolute()
@@ -154,7 +154,7 @@ def _known() -> dict[str, argparse.Action]:
 
 
 def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
-    """Flags as Go programs take them, each with its values: --name=value, --name value, and -name."""
+    """Return flags as Go programs accept them, each with its values: --name=value, --name value, and -name."""
     found: dict[str, list[str]] = {}
     rest = list(given)
     while rest:
@@ -166,7 +166,7 @@ def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
 
 
 def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
-    """The arguments of `podless serve` that flags of kube-apiserver come to, and the flags that it knows nothing of."""
+    """Return the arguments of `podless serve` for flags of kube-apiserver, and the unknown flags."""
     known = _known()
     made, unknown = ["--memory"], []
     for name, values in given.items():
@@ -189,12 +189,12 @@ def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
 
 
 def _mode(value: str) -> str:
-    """One authorization mode of those that are given: podless has no nodes."""
+    """Return the supported one of several authorization modes: podless has no nodes."""
     return "RBAC" if "RBAC" in value.split(",") else value
 
 
 def serve_apiserver(given: Sequence[str]) -> int:
-    """Be kube-apiserver."""
+    """Run as kube-apiserver."""
     from podless.cli import main
 
     made, unknown = serve_arguments(parse_flags(given))
@@ -203,13 +203,13 @@ def serve_apiserver(given: Sequence[str]) -> int:
 
 
 def _refuse(unknown: Sequence[str]) -> None:
-    """Name the flags that nothing is known of."""
+    """Report unknown flags."""
     if unknown:
         print(f"podless: ignored flags: {', '.join(unknown)}", file=sys.stderr, flush=True)
 
 
 class _Health(BaseHTTPRequestHandler):
-    """Says that all is well."""
+    """Answers that all is well."""
 
     def do_GET(self) -> None:
         body = b'{"health":"true","reason":""}'
@@ -224,7 +224,7 @@ class _Health(BaseHTTPRequestHandler):
 
 
 def serve_etcd(given: Sequence[str]) -> int:
-    """Be etcd, as far as somebody asks whether it is well. Ends with the first signal."""
+    """Run as etcd, which only answers health checks. Ends with the first signal."""
     chosen = parse_flags(given)
     _refuse([f"--{name}" for name in chosen if name not in _KEPT])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])

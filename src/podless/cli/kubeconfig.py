@@ -24,7 +24,7 @@ from podless.version import __version__
 
 
 class Unusable(Exception):
-    """There is nothing to make a kubeconfig of; the text is one clear line for a person."""
+    """No kubeconfig can be made. The text is one line."""
 
 
 def add(commands: Any) -> None:
@@ -106,7 +106,7 @@ def build_kubeconfig(options: argparse.Namespace) -> bytes:
 
 
 def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) -> bytes:
-    """One with a token that the server makes."""
+    """Return a kubeconfig with a token from the server."""
     if options.user is not None or options.groups:
         raise Unusable("a service account has its own name and groups: leave --user and --group out")
     before, slash, name = options.service_account.rpartition("/")

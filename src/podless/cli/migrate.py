@@ -87,7 +87,7 @@ async def _migrate(access: configs.Access, names: list[str]) -> int:
 
 
 class Failed(Exception):
-    """A migration that cannot be ended; the text says why. What was rewritten stays so."""
+    """A migration cannot be completed. The text says why. Rewritten objects stay so."""
 
 
 class _Changed(Exception):
@@ -106,14 +106,14 @@ class Migration:
         self._done = 0
 
     async def run(self) -> str:
-        """Do it; returns what was done. Raises Failed, or RemoteError where the server does not answer."""
+        """Migrate, and return a summary. Raises Failed, or RemoteError if the server does not answer."""
         try:
             return await retry_call(self._migrate, _Changed, tries=_TRIES)
         except _Changed:
             raise Failed("the definition keeps changing: run the command again") from None
 
     async def _migrate(self) -> str:
-        """Do it for the definition as it is now. Raises _Changed."""
+        """Migrate the present definition. Raises _Changed."""
         definition = await self._cluster.send("GET", self._place)
         storage, older = _versions(definition)
         if not older:
@@ -177,7 +177,10 @@ class Migration:
             self._done += 1
 
     async def _trim(self, before: Object, storage: str) -> None:
-        """Say that no older version is stored. Raises _Changed where the definition has changed, so all begins anew."""
+        """Remove the older versions from the status.
+
+        Raises _Changed if the definition has changed, so that all starts again.
+        """
 
         async def write() -> None:
             now = await self._cluster.send("GET", self._place)
@@ -208,7 +211,7 @@ class _Progress:
         self._last = 0.0
 
     def say(self, text: str) -> None:
-        """How far it is; not every call is shown."""
+        """Show the progress, but not at every call."""
         now = time.monotonic()
         if now - self._last < (0.1 if self._terminal else _EVERY):
             return
@@ -216,7 +219,7 @@ class _Progress:
         print(f"\r\x1b[K{text}" if self._terminal else text, end="" if self._terminal else "\n", flush=True)
 
     def end(self, text: str) -> None:
-        """How it ended."""
+        """Show the result."""
         self.clear()
         print(text, flush=True)
 

@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the modules. Returns 2 where that fails."""
+    """Make the modules. Returns 2 if that fails."""
     return run_generator(lambda: _run(options))
 
 

@@ -41,13 +41,13 @@ def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
 
 
 def read_some(given: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
-    """What the options of some fields say, by field."""
+    """Return the values of some options, by field."""
     found = {name: told for name, _, told in declared_options(Settings) if name in names and isinstance(told, Option)}
     return {name: _value(getattr(given, name), told) for name, told in found.items()}
 
 
 def chaos_notice(seed: int) -> str:
-    """What people are told of a seed."""
+    """Return the notice about a seed."""
     return f"chaos with seed {seed}; the same again with --chaos {seed}"
 
 
@@ -61,7 +61,7 @@ def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> 
 
 
 def _ordered(of: type) -> list[tuple[str, Any, Option | Section]]:
-    """What is declared: first what the class itself declares, and sections last."""
+    """Return the declared options: those of the class itself first, sections last."""
     own = of.__annotations__
     return sorted(declared_options(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
 
@@ -114,13 +114,13 @@ def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def read_settings(given: argparse.Namespace) -> Settings:
-    """What the options say. Raises StartError for what cannot work."""
+    """Return the settings. Raises StartError for invalid ones."""
     settings: Settings = _read(vars(given), Settings, "")
     return settings
 
 
 def read_section(given: argparse.Namespace, of: type, prefix: str) -> Any:
-    """What the options of a section say. Raises StartError for what cannot work."""
+    """Return the settings of a section. Raises StartError for invalid ones."""
     return _read(vars(given), of, prefix)
 
 
@@ -139,7 +139,7 @@ def _read(given: dict[str, Any], of: type, prefix: str) -> Any:
 
 
 def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
-    """Raises StartError for an option that does nothing, as what its section is about was not asked for."""
+    """Raise StartError for an option without the option that its section requires."""
     known = [(name, default, told) for name, default, told in declared_options(section.of) if isinstance(told, Option)]
     needed = next(told.flag for name, _, told in known if name in section.given)
     for name, default, told in known:

@@ -1,4 +1,4 @@
-"""podless serve --at: a folder's state at an earlier moment, in a folder of its own."""
+"""podless serve --at: serves a folder's earlier state from a copy."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def add(commands: Any) -> None:
 
 
 def _parse_seconds(text: str) -> float:
-    """A time that is over some day. Raises ValueError."""
+    """Return a positive, finite number of seconds. Raises ValueError."""
     seconds = float(text)
     if not 0 < seconds < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read_times(options: argparse.Namespace) -> dict[str, tuple[int, int]]:
-    """When the files of the set were written last, and their sizes."""
+    """Return modification times and sizes of the set's files."""
     try:
         found = [Path(source.name) for source in find_sources(options.paths, options.exclude)]
         return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
@@ -184,7 +184,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _read_options(options: argparse.Namespace) -> PlanOptions:
-    """How the set is applied. Raises CannotPlan."""
+    """Return the options of the plan. Raises CannotPlan."""
     return PlanOptions(
         mode=options.mode,
         order=options.order,

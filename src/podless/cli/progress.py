@@ -1,4 +1,4 @@
-"""How far a command is: one line that changes on a terminal, one a second elsewhere; on standard error."""
+"""Progress on standard error: one line that is updated on a terminal, one a second elsewhere."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _TERMINAL, _ELSEWHERE = 0.1, 1.0  # seconds between two of them
 
 
 class Progress:
-    """Tells of one command."""
+    """Shows the progress of a command."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._last = 0.0
 
     def say(self, text: str) -> None:
-        """How far it is; not every call is shown."""
+        """Show the progress, but not at every call."""
         now = time.monotonic()
         if now - self._last >= (_TERMINAL if self._terminal else _ELSEWHERE):
             self._last = now
@@ -29,9 +29,9 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text: str) -> None:
-        """Something that stays, such as what could not be done."""
+        """Show a line that stays, such as an error."""
         print(f"\r\x1b[Kpodless: {text}" if self._terminal else f"podless: {text}", file=sys.stderr, flush=True)
 
     def end(self, text: str) -> None:
-        """How it ended."""
+        """Show the result."""
         print(f"\r\x1b[K{text}" if self._terminal else text, file=sys.stderr, flush=True)

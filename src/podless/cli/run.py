@@ -1,4 +1,4 @@
-"""podless run: a command with a server of its own."""
+"""podless run: run a command with its own server."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _run(command: list[str], kubeconfig: str) -> int:
 
 @contextmanager
 def _forwarded(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """What is to end this program ends the command: that says how it ends. A terminal tells both of Ctrl-C."""
+    """Forward SIGTERM to the command, whose exit status counts. A terminal sends Ctrl-C to both."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
     try:

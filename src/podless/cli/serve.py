@@ -1,4 +1,4 @@
-"""podless serve: run the server until it is told to stop."""
+"""podless serve: run the server until it is stopped."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _certify(settings: Settings) -> None:
-    """Make the certificates of a first start in a process of its own, for what makes them (12 MB) is not needed again.
+    """Create the certificates of a first start in a child process, because the libraries for that take 12 MB.
 
-    What goes wrong there goes wrong in the start too, which then says so.
+    If that fails, the start fails, too, and reports the error.
     """
     make = certificate_maker(settings)
     if make is None or sys.platform != "linux":  # elsewhere a child may not use what its parent has opened
@@ -98,7 +98,7 @@ def _reopen(app: App) -> None:
 
 
 def freeze_start() -> None:
-    """What the start made lives as long as the server: the collector, which rests until then, never looks at it."""
+    """Exempt the objects of the start from garbage collection, because they live as long as the server."""
     gc.freeze()
     # the second generation is looked through in one go, 0.25 us an object: what comes together for it is kept small
     gc.set_threshold(20_000, 4, 100)
@@ -152,17 +152,17 @@ _SOON = (
 
 
 def _prepare() -> None:
-    """Import what the first definition, table and document need: that takes longer than all else about them."""
+    """Import what the first definition, table and document need, which takes longer than everything else about them."""
     for name in _SOON:
         import_module(f"podless.{name}")
     _map_large()
 
 
 def _map_large() -> None:
-    """Have glibc map each large block by itself, and give it back when it is free.
+    """Make glibc map each large block separately, and return it to the system when it is freed.
 
-    Else it raises its bound with each large block that is freed, up to 32 MiB; then connections' buffers for TLS
-    (256 KiB, of which few bytes are touched) come from where bodies were, and all of it stays.
+    Otherwise glibc raises its threshold with each large block that is freed, up to 32 MiB; TLS buffers of connections
+    (256 KiB, of which few bytes are used) are then allocated where bodies were, and keep all of it.
     """
     import ctypes
 

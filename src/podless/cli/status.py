@@ -1,4 +1,4 @@
-"""podless status: what a running server has, and how it does."""
+"""podless status: show the state of a running server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show it. Returns 1, with one line on standard error, where there is no answer."""
+    """Show the status. Returns 1, with a line on standard error, if there is no answer."""
     given = options.kubeconfig or options.data / "kubeconfig"
     if options.kubeconfig is None and not given.exists():
         print(f"podless: {options.data}: no server was started on this folder", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""podless test: run suites that state what an API accepts and refuses, and begin one."""
+"""podless test: run suites that state what an API accepts and rejects, and create a first one."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ class MediaRange(NamedTuple):
 
 
 def parse_accept(accept: str) -> list[MediaRange]:
-    """The clauses of an Accept header, best first; what is no media range is left out.
+    """Return the clauses of an Accept header, best first, without invalid ones.
 
-    So is, among very many, what is the same as another or none that a server offers.
+    Of very many clauses, duplicates and types that no server offers are left out, too.
     """
     found: list[MediaRange] = []
     parts = accept.split(",")
@@ -78,7 +78,7 @@ def _clause(part: str) -> MediaRange | None:
 
 
 def _quality(text: str) -> float:
-    """A number of 32 bits; what is none is 0."""
+    """Return a 32-bit number; 0 for an invalid one."""
     if not _is_number(text):
         return 0.0
     try:
@@ -104,7 +104,7 @@ def _is_number(text: str) -> bool:
 
 
 def _before(one: MediaRange, other: MediaRange) -> bool:
-    """A better quality goes first, but so does what is more exact, whatever its quality."""
+    """Whether a clause comes before another: a better quality does, and also a more exact one, whatever its quality."""
     return (
         one.quality > other.quality
         or (one.kind != "*" and other.kind == "*")

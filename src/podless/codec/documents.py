@@ -48,7 +48,7 @@ def _yaml(file: str, raw: bytes) -> Iterator[Document]:
 
 
 def _marks(raw: bytes) -> Iterator[int]:
-    """Where documents end: at the next mark, the last one at the end."""
+    """Yield where documents end: at the next mark, the last one at the end."""
     place = raw.find(b"\n" + _MARK)
     while place >= 0:
         if raw[place + 4 : place + 5] in _BEHIND:
@@ -58,7 +58,7 @@ def _marks(raw: bytes) -> Iterator[int]:
 
 
 def _json(file: str, raw: bytes) -> Iterator[Document]:
-    """JSON texts; one that cannot be read is the last, with all that follows."""
+    """Yield JSON texts; an unreadable one is the last, with all that follows."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Base64 as Go's decoder takes it: where it stops at what is none."""
+"""Base64 as Go's decoder reads it: finds where it stops."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 
 def decoded_size(text: str) -> int:
-    """How many bytes sound base64 without line breaks stands for."""
+    """Return the decoded size of valid base64 without line breaks."""
     return len(text) * 3 // 4 - text.count("=", -2)
 
 
 def find_base64_fault(text: str) -> int | None:
-    """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
+    """Return where Go's base64 decoder stops, None for valid base64. Line breaks are skipped."""
     with contextlib.suppress(ValueError):
         base64.b64decode(text, validate=True)
         if len(text) % 4 == 0:

@@ -11,13 +11,16 @@ _LONGEST = 20  # digits of the largest number of 64 bits
 
 
 def parse_natural(digits: str) -> int:
-    """A number of decimal digits alone, "" being 0; one beyond 64 bits is some number beyond 64 bits."""
+    """Return a number of decimal digits, "" being 0. One beyond 64 bits becomes some number beyond 64 bits."""
     digits = digits.lstrip("0")
     return int(digits or 0) if len(digits) <= _LONGEST else 1 << 64 + _LONGEST
 
 
 def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
-    """A decimal number with a sign or without. name: the function in messages. Raises ValueError with Go's words."""
+    """Return a decimal number with or without a sign. name: the function in messages.
+
+    Raises ValueError with Go's text.
+    """
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: invalid syntax")

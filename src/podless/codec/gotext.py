@@ -35,7 +35,7 @@ class Stringer(str):
 
 
 def quote(text: str) -> str:
-    """A double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
+    """Return a double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     shown = {code: _shown(code) for code in map(ord, set(text))}  # a long text has few different characters
@@ -43,7 +43,7 @@ def quote(text: str) -> str:
 
 
 def _shown(code: int) -> str:
-    """A character of a literal, by its code."""
+    """Return a character of a literal, by its code."""
     if code in _ESCAPES:
         return _ESCAPES[code]
     if chr(code).isprintable():
@@ -54,7 +54,7 @@ def _shown(code: int) -> str:
 
 
 def format_number(value: float) -> str:
-    """A float64 as Go's encoding/json prints it: shortest digits, no exponent between 1e-6 and 1e21."""
+    """Return a float64 as Go's encoding/json prints it: shortest digits, no exponent between 1e-6 and 1e21."""
     if value == 0:
         return "-0" if str(value)[0] == "-" else "0"
     if 1e-6 <= abs(value) < 1e21:
@@ -67,7 +67,7 @@ def format_number(value: float) -> str:
 
 
 def format_float(value: float) -> str:
-    """A float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
+    """Return a float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     if not isinstance(exponent, int):
         return str(value)
@@ -80,7 +80,10 @@ def format_float(value: float) -> str:
 
 
 def format_value(item: Any) -> str:
-    """A value as field errors show it: text quoted, None as null, floats as %v, objects and lists as compact JSON."""
+    """Return a value as field errors show it.
+
+    Text is quoted, None is null, floats are as in %v, objects and lists are compact JSON.
+    """
     if isinstance(item, str):
         return quote(item)
     if item is None:
@@ -95,7 +98,7 @@ def format_value(item: Any) -> str:
 
 
 def format_syntax(item: Any) -> str:
-    """A value as field errors of older releases show it: what is no plain scalar in Go's syntax (%#v).
+    """Return a value as field errors of older releases show it: other values than plain scalars in Go's syntax (%#v).
 
     Only lists and maps of texts have a type that follows from the value; all others are shown as JSON.
     """
@@ -111,7 +114,7 @@ def format_syntax(item: Any) -> str:
 
 
 def format_interface(item: Any) -> str:
-    """A value of a custom object in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
+    """Return a value of a custom object in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
     if isinstance(item, dict):
         parts = (f"{quote(key)}:{format_interface(item[key])}" for key in in_order(each(item)))
         return f"map[string]interface {{}}{{{', '.join(parts)}}}"
@@ -121,7 +124,7 @@ def format_interface(item: Any) -> str:
 
 
 def format_json(item: Any) -> str:
-    """A value as Go's encoding/json writes it, but for the order of keys, which is the given one."""
+    """Return a value as Go's encoding/json writes it, with the keys in their given order."""
     if isinstance(item, float):
         return format_number(item)
     try:
@@ -132,14 +135,14 @@ def format_json(item: Any) -> str:
 
 
 def escape_json(text: str) -> str:
-    """JSON with what Go's encoding/json escapes, too."""
+    """Return JSON with the characters escaped that Go's encoding/json escapes, too."""
     for letter in _HTML:
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
 
 
 def format_strings(items: list[str]) -> str:
-    """A []string as fmt's %#v prints it: []string{"a", "b"}."""
+    """Return a []string as fmt's %#v prints it: []string{"a", "b"}."""
     return "[]string{" + ", ".join(quote(item) for item in each(items)) + "}"
 
 
@@ -156,7 +159,7 @@ class GoValue:
 
 
 def format_plain(item: Any) -> str:
-    """A value as Go's %v prints it: map[a:1 b:[x y]]."""
+    """Return a value as Go's %v prints it: map[a:1 b:[x y]]."""
     if isinstance(item, GoValue):
         return item.plain
     if isinstance(item, dict | list):

@@ -25,7 +25,7 @@ _PLAIN = {
 
 
 class _Bad(Exception):
-    """The text is not what the layout wants here."""
+    """The text does not match the layout."""
 
 
 class _Range(Exception):
@@ -52,7 +52,7 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
 
 
 def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
-    """Nanoseconds since 1970 and the offset from UTC in seconds of a time in RFC 3339, or in LOCAL for UTC.
+    """Return nanoseconds since 1970 and the UTC offset in seconds of a time in RFC 3339, or in LOCAL for UTC.
 
     Raises ValueError with Go's message.
     """
@@ -96,7 +96,7 @@ class _Reader:
         return year, month, day, hour, minute, second
 
     def step(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
-        """Reads one element of the layout and what stands before it; its errors become Go's."""
+        """Read one element of the layout and its prefix. Errors become Go's."""
         if not self.rest.startswith(prefix):
             raise self.error(self.rest, prefix)
         self.rest = hold = self.rest.removeprefix(prefix)
@@ -116,7 +116,7 @@ class _Reader:
         return _int(head, 4)
 
     def number(self, fixed: bool) -> int:
-        """Two digits, or one where the layout allows it."""
+        """Read two digits, or one if the layout allows it."""
         size = 2 if fixed or _digits(self.rest[1:2]) else 1
         head, self.rest = self.rest[:size], self.rest[size:]
         return _int(head, size)
@@ -135,7 +135,7 @@ class _Reader:
         return value
 
     def fraction(self, size: int) -> int:
-        """A point or comma and digits, of which nine count."""
+        """Read a point or comma and digits, of which nine count."""
         head, self.rest = self.rest[:size], self.rest[size:]
         if len(head) < size or head[0] not in ".," or not _digits(head[1:]):
             raise _Bad
@@ -190,7 +190,10 @@ _LARGEST = 1 << 63
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds of a text such as 1h30m, as Go's time.ParseDuration reads it. Raises ValueError with its message."""
+    """Return the nanoseconds of a text such as 1h30m, as Go's time.ParseDuration does.
+
+    Raises ValueError with its message.
+    """
     invalid = f"time: invalid duration {_quote(text)}"
     rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
@@ -224,7 +227,7 @@ def parse_duration(text: str) -> int:
 
 
 def _count(digits: str) -> int | None:
-    """A number of digits, None for one that 64 bits do not hold."""
+    """Return a number of digits, None for one beyond 64 bits."""
     digits = digits.lstrip("0")
     return None if len(digits) > 19 else int(digits or 0)
 
@@ -240,7 +243,7 @@ def _fraction(digits: str, scale: int) -> int:
 
 
 def duration_fault(text: str) -> str:
-    """What Go's time.ParseDuration says against a text such as 1h30m, "" where it is one."""
+    """Return the error of Go's time.ParseDuration for a text, "" for a valid one such as 1h30m."""
     try:
         parse_duration(text)
     except ValueError as error:
@@ -263,7 +266,7 @@ _UNITS = (
 
 
 def parse_span(text: str) -> int:
-    """Nanoseconds of a Go duration, or of numbers with unit words anywhere in a text, which may wrap around.
+    """Return the nanoseconds of a Go duration, or of numbers with unit words anywhere in a text, which may wrap around.
 
     Source: strfmt.ParseDuration of k8s.io/kube-openapi. Raises ValueError with its message.
     """
@@ -293,7 +296,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a full-date of RFC 3339, of a day that there is."""
+    """Whether a text is a full-date of RFC 3339, of an existing day."""
     match = _DATE.match(text)
     if not match:
         return False

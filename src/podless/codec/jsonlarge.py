@@ -1,7 +1,7 @@
-"""What jsontext finds out about a text, for large texts: at the speed of C, so that a hostile body costs little.
+"""The findings of jsontext for large texts, at the speed of C, so that a hostile body costs little.
 
-The place at which orjson stops is at most a token before the one that Go names, so jsontext has to read only from the
-last bracket, comma or colon before it; what that stands in is found from the brackets alone.
+orjson stops at most a token before the place that Go names, so jsontext must read only from the last bracket, comma or
+colon before it; the containers around it are found from the brackets alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROOM = 1 << 22  # characters of all of them, since one key of a large text can 
 
 
 def repair_text(raw: bytes) -> bytes:
-    """The text with U+FFFD for what Go cannot represent: bytes that are not UTF-8, halves of surrogate pairs."""
+    """Return the text with U+FFFD for bytes that are not UTF-8, and halves of surrogate pairs."""
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -45,7 +45,7 @@ def _without_halves(raw: bytes) -> bytes:
 
 
 def find_json_fault(raw: bytes) -> JSONError:
-    """What Go's scanner says of a text that is not JSON, or is nested deeper than can be taken."""
+    """Return the error of Go's scanner for a text that is not JSON, or is nested too deep."""
     same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # as many bytes
     try:
         orjson.loads(_without_halves(same))
@@ -105,7 +105,7 @@ def _structural(part: bytes) -> int:
 
 
 def _open(brackets: bytes) -> str:
-    """The brackets that are open behind some others."""
+    """Return the brackets that are open behind some others."""
     found = []
     closed = 0
     charge(len(brackets))
@@ -135,7 +135,7 @@ def find_repeats(raw: bytes) -> list[str]:
 
 
 def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
-    """Where the kept objects repeat a key. A place has a number, and its path is put together only where it is told."""
+    """Return the paths of repeated keys in the kept objects. A path is built only if it is reported."""
     found: list[str] = []
     room = _ROOM
     places: dict[tuple[int, str | int], int] = {}

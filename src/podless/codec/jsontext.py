@@ -1,7 +1,7 @@
-"""JSON text as Go's encoding/json reads it, one token after the other.
+"""JSON text as Go's encoding/json reads it, token by token.
 
-The codec comes here only when the fast decoder refuses a body or repeated keys are suspected: for Go's words about
-what is wrong, for bytes that Go repairs (invalid UTF-8, halves of surrogate pairs), and for the paths of repeated keys.
+The codec uses this only if the fast decoder rejects a body or repeated keys are suspected: for Go's error texts, for
+bytes that Go repairs (invalid UTF-8, halves of surrogate pairs), and for the paths of repeated keys.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LITERALS: dict[str, tuple[str, Any]] = {"t": ("true", True), "f": ("false", Fal
 
 
 class JSONError(ValueError):
-    """Text that is not JSON; message is what Go's decoder says of it."""
+    """A text is not JSON. message: the error of Go's decoder."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class OutOfRange(JSONError):
 
 
 class YAMLError(JSONError):
-    """Text that is not YAML, or YAML that has no JSON form; message is what a Go server says of it."""
+    """A text is not YAML, or YAML without a JSON form. message: the error of a Go server."""
 
 
 def decode_utf8(raw: bytes) -> str:
@@ -55,7 +55,7 @@ def decode_utf8(raw: bytes) -> str:
 
 
 def settle_number(value: float) -> int | float:
-    """A number that Go holds as float64, as it is when Go has written it and read it again.
+    """Return a float64 as it is after Go has written it and read it again.
 
     Go writes floats below 1e21 without an exponent, so whole ones come back as integers: 1.0 is 1, and 2**63 is
     9223372036854776000, its shortest digits padded with zeros.
@@ -79,7 +79,7 @@ def parse_number(text: str) -> int | float:
 
 
 def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
-    """The value that the text holds; the paths of repeated keys are appended to `repeated`.
+    """Return the value of a text. repeated: gets the paths of repeated keys.
 
     Raises JSONError with the words of Go's scanner.
     """
@@ -116,7 +116,7 @@ class _Parser:
         return self.go(*self.value(self.skip(0)))
 
     def go(self, value: Any, pos: int) -> Any:
-        """Reads on behind a value; _OPEN: where one begins."""
+        """Read on behind a value. _OPEN: a container starts."""
         while True:
             charge(1)
             while value is not _OPEN:
@@ -136,7 +136,7 @@ class _Parser:
             value, pos = self.value(pos)
 
     def resume(self, holders: str, at: int) -> Any:
-        """Reads on from a bracket, comma or colon inside of some containers."""
+        """Read on from a bracket, comma or colon inside some containers."""
         self.stack += ({} if holder == "{" else [] for holder in holders)
         self.keys += holders
         sign = self.text[at]
@@ -175,7 +175,7 @@ class _Parser:
         return _OPEN, self.key(inside)
 
     def after(self, value: Any, pos: int) -> tuple[Any, int]:
-        """Puts a value where it belongs; the container itself when that ends here, else _OPEN."""
+        """Add a value to its container. Returns the container if it ends here, else _OPEN."""
         holder = self.stack[-1]
         char = self.text[pos]
         if isinstance(holder, list):
@@ -194,7 +194,7 @@ class _Parser:
         return self.stack.pop(), pos + 1
 
     def key(self, pos: int) -> int:
-        """Reads a key and its colon; the position of the value."""
+        """Read a key and its colon, and return the position of the value."""
         if self.text[pos] != '"':
             self.fault(pos, "looking for beginning of object key string")
         key, pos = self.string(pos)
@@ -256,12 +256,12 @@ class _Parser:
             return 0, after
 
     def skip(self, pos: int) -> int:
-        """The next position that is not white space (the end of the text at most)."""
+        """Return the next position that is not white space, or the end of the text."""
         match = BLANKS.match(self.text, pos, self.end)
         return match.end() if match else pos
 
     def fault(self, pos: int, context: str, *, at_end: bool = False) -> NoReturn:
-        """Raises; at_end says that Go names the character that it puts behind the end of the text."""
+        """Raise the error. at_end: Go names the character that it adds behind the end of the text."""
         if pos >= self.end and not at_end:
             raise JSONError("unexpected end of JSON input")
         char = self.text[pos]

@@ -1,4 +1,4 @@
-"""What RE2 makes of patterns, in the words of Go's regexp, which speaks the same language."""
+"""RE2 patterns, with the errors of Go's regexp, which has the same language."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def compile_pattern(pattern: str, options: Any) -> Any:
 
 
 def parse_pattern(pattern: str, options: Any) -> Any:
-    """As `compile_pattern`, of a pattern whose price is known. Raises PatternFault."""
+    """Compile a pattern whose price is known, as `compile_pattern`. Raises PatternFault."""
     try:
         return re2.make_regexp(pattern, options)
     except re2.RegexpError as error:
@@ -58,7 +58,7 @@ def parse_pattern(pattern: str, options: Any) -> Any:
 
 
 def _fault(error: Exception, pattern: str) -> PatternFault:
-    """Why a pattern does not compile, as Go says it."""
+    """Return why a pattern does not compile, in Go's words."""
     text = error.args[0] if error.args else ""
     what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
     if what == "invalid perl operator" and part.startswith("(?<"):
@@ -76,7 +76,7 @@ _QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
 
 
 def end_quotation(pattern: str) -> str:
-    """What ends a quotation that a pattern leaves open; "" where there is none."""
+    """Return the end of a quotation that a pattern leaves open; "" if there is none."""
     quoted = False
     for part in _QUOTED.finditer(each(pattern)):
         quoted = part[0].startswith(r"\Q") and not part["end"]

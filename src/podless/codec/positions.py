@@ -1,6 +1,6 @@
-"""Where in a text each part of a document stands, for those who check files: lines and columns of every path.
+"""The positions of a document's parts in its text: lines and columns of every path.
 
-Nothing here is used where objects are only decoded.
+Used only for checking files, not for decoding objects.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Position(NamedTuple):
 class Located(NamedTuple):
     """A decoded document. values: the position of the value at each path, () being the document; keys: of its key.
 
-    repeated: findings about keys that are there twice, as the decoders give them; the paths are those of the last one.
+    repeated: the decoders' findings about repeated keys; the paths are those of the last one.
     """
 
     value: Any
@@ -40,7 +40,7 @@ class Located(NamedTuple):
 
 
 def locate_json(raw: bytes) -> Located:
-    """A JSON text with its positions. Raises JSONError."""
+    """Return a JSON text with its positions. Raises JSONError."""
     repeated: list[str] = []
     value = serializer.decode_json(raw, repeated)
     text = jsontext.decode_utf8(raw)
@@ -71,9 +71,9 @@ def locate_json(raw: bytes) -> Located:
 
 
 def locate_yaml(raw: bytes) -> Iterator[Located]:
-    """The documents of a YAML text, each with its positions; what an alias stands for is where its anchor is.
+    """Yield the documents of a YAML text with their positions. An alias has the positions of its anchor.
 
-    Raises YAMLError when it comes to a document that cannot be read.
+    Raises YAMLError at a document that cannot be read.
     """
     for root in compose_nodes(raw):
         repeated: list[str] = []
@@ -83,7 +83,7 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
 
 
 def _walk(node: YAMLNode, path: Path, found: Located) -> None:
-    """Notes the positions of a node that was decoded, and of all in it."""
+    """Record the positions of a decoded node, and of everything in it."""
     found.values[path] = _position(node)
     target = node.alias if node.alias is not None else node
     if target.kind == "sequence":

@@ -31,7 +31,7 @@ class QuantityError(ValueError):
 
 
 def parse_quantity(text: str) -> Fraction:
-    """The amount. What is finer than a billionth is rounded up, away from zero. Raises QuantityError."""
+    """Return the amount. Fractions below a billionth are rounded up, away from zero. Raises QuantityError."""
     amount = parse_nanos(text)
     whole, rest = divmod(amount, NANO)
     return Fraction(amount, NANO) if rest else Fraction(whole)
@@ -53,9 +53,9 @@ def parse_units(text: str) -> int:
 
 
 def canonical_quantity(text: str) -> str:
-    """The quantity in its one form: no more digits than needed, the largest suffix of its kind that leaves none over.
+    """Return the canonical form of a quantity: as few digits as possible, and the largest suffix without a fraction.
 
-    A text that is nearly so stays as it is, +1 and 1. too. Raises QuantityError.
+    A text that is nearly canonical stays as it is, also +1 and 1. Raises QuantityError.
     """
     parts = _split(text)
     found = _amount(*parts)
@@ -63,7 +63,7 @@ def canonical_quantity(text: str) -> str:
 
 
 def add_quantities(texts: Sequence[str]) -> str:
-    """What several amounts are together, in the form of the first that is not zero. Raises QuantityError."""
+    """Return the sum of amounts, in the form of the first that is not zero. Raises QuantityError."""
     amount, suffix = 0, ""
     for text in each(texts):
         more, given = _read(text)
@@ -73,18 +73,18 @@ def add_quantities(texts: Sequence[str]) -> str:
 
 
 def subtract_quantity(text: str, less: str) -> str:
-    """What is left of an amount, in its form. Raises QuantityError."""
+    """Return the difference of two amounts, in the form of the first. Raises QuantityError."""
     amount, suffix = _read(text)
     return format_quantity(amount - parse_nanos(less), suffix)
 
 
 def find_suffix(text: str) -> str:
-    """The suffix that a quantity was given with. Raises QuantityError."""
+    """Return the suffix of a quantity. Raises QuantityError."""
     return _read(text)[1]
 
 
 def format_quantity(amount: int, suffix: str) -> str:
-    """An amount in billionths as a quantity, in the form that a suffix is of."""
+    """Return an amount in billionths as a quantity, in the form of a suffix."""
     if not amount:
         return "0"
     if suffix in BINARY:
@@ -119,7 +119,7 @@ def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[
 
 
 def _scaled(digits: int, power: int) -> int:
-    """A number times a power of ten, rounded up."""
+    """Return a number times a power of ten, rounded up."""
     factor: int = 10 ** abs(power)
     return digits * factor if power >= 0 else -(-digits // factor)
 
@@ -168,7 +168,7 @@ def _binary(amount: int) -> str:
 
 
 def _decimal(amount: int, exponent: bool) -> str:
-    """Billionths with a suffix, or with a power of ten where it was given so or no suffix is large enough."""
+    """Return billionths with a suffix, or with a power of ten if it was given so or no suffix is large enough."""
     power = -_FINEST
     while amount % 1000 == 0:
         amount, power = amount // 1000, power + 3
@@ -182,7 +182,7 @@ _MILLI = NANO // 1000
 
 
 def round_quantities(amounts: dict[str, str] | None) -> None:
-    """Round what is finer than a thousandth up, in place. Source: SetDefaults_ResourceList of Kubernetes' core/v1."""
+    """Round amounts up to thousandths, in place. Source: SetDefaults_ResourceList of Kubernetes' core/v1."""
     if not amounts:
         return
     for name, text in each(amounts).items():

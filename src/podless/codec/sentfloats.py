@@ -1,6 +1,6 @@
-"""Numbers as a client sent them, for checks and messages that see what it wrote.
+"""Numbers as a client sent them, for checks and messages about what it wrote.
 
-What is decoded has them as Go re-encodes them (codec.py), and `Floats` says where they were others.
+Decoded values have numbers as Go encodes them again (serializer.py); `Floats` lists those that differed.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def as_written(raw: bytes) -> Any:
 
 @contextmanager
 def as_sent(value: Any, floats: Floats) -> Iterator[None]:
-    """Meanwhile the numbers that were sent as floats are floats again, for checks that see what a client wrote.
+    """Turn numbers that were sent as floats into floats while the context lasts.
 
-    What was stored and read again is an integer; until then 1.0 and -0.0 are floats to a real server.
+    A number that was stored and read again is an integer; until then, 1.0 and -0.0 are floats to a real server.
     """
     undo = _send(value, floats)
     try:
@@ -58,14 +58,14 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
 
 
 def copy_as_sent(value: Any, floats: Floats) -> Any:
-    """A copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
+    """Return a copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
     made = serializer.copy_value(value)
     release_parts(_send(made, floats))
     return made
 
 
 def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
-    """Make floats of what was sent as such; the holders, keys and numbers that were there."""
+    """Turn numbers that were sent as floats into floats. Returns their holders, keys and former values."""
     undo: list[tuple[Any, Any, Any]] = []
     for path, given in each(floats):
         holder = value
@@ -80,7 +80,7 @@ def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
 
 
 def _part(holder: Any, step: str | int) -> Any:
-    """An entry or an item, or None where there is no such."""
+    """Return an entry or an item, None if it is missing."""
     if isinstance(holder, dict):
         return holder.get(step)
     if isinstance(step, str) and step.isascii() and step.isdigit():

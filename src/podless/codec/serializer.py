@@ -125,7 +125,7 @@ def _read(raw: bytes, duplicates: list[str] | None) -> Any:
 
 
 def _floats(raw: bytes, shapes: bytes) -> bool:
-    """Whether there may be a float: digits that go on with a point, and begin where a number can."""
+    """Whether the text may contain a float: digits that continue with a point, and start where a number can."""
     place = shapes.find(b"0.")
     for _ in range(_LOOKS):
         if place < 0:
@@ -247,7 +247,7 @@ class _Parsed(bytes, Generic[T]):
     outcome: T | Exception | None
 
     def take(self) -> T | None:
-        """What was read, once, for it belongs to who has it. Raises what is wrong with the text."""
+        """Return the value, once, because the caller then owns it. Raises the error of the text."""
         outcome, self.outcome = self.outcome, None
         if isinstance(outcome, Exception):
             try:
@@ -262,7 +262,7 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
 
     @classmethod
     def of(cls, raw: bytes) -> ParsedYAML:
-        """Read a text; what is wrong with it is raised when it is decoded."""
+        """Parse a text. Its error is raised when it is decoded."""
         made = cls(raw)
         found: list[str] = []
         try:
@@ -292,7 +292,7 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
 
     @classmethod
     def of(cls, raw: bytes) -> ParsedJSON:
-        """Read a text; what is wrong with it is raised when it is decoded."""
+        """Parse a text. Its error is raised when it is decoded."""
         made = cls(raw)
         found: list[str] = []
         floats: Floats = []
@@ -304,7 +304,7 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
 
 
 def strict_text(findings: list[str]) -> str:
-    """Findings in the one text that a Strict refusal makes of them: those about YAML lines together, as one error."""
+    """Return the text of a Strict error for some findings: those about YAML lines together, as one error."""
     of_yaml = [bool(_YAML_LINE.match(finding)) and finding.endswith(" already set in map") for finding in findings]
     lines = [finding for finding, found in zip(findings, of_yaml, strict=True) if found]
     rest = [finding for finding, found in zip(findings, of_yaml, strict=True) if not found]
@@ -317,7 +317,7 @@ def encode_json(value: Any) -> bytes:
 
 
 def fit_bytes(encoded: bytes) -> bytes:
-    """The same bytes, to be kept: the encoder leaves room behind what it gives, for short texts eight times as much."""
+    """Return the same bytes without the encoder's spare room, which is up to eight times the length of short texts."""
     return bytes(memoryview(encoded)) if len(encoded) < _ROOMY else encoded
 
 
@@ -332,7 +332,7 @@ def encode_sorted(value: Any) -> bytes:
 
 
 def _narrow(value: Any) -> Any:
-    """A value whose large maps are encoded already, a part of their keys at a time; the same where it has none."""
+    """Return a value with its large maps encoded in parts; the same value if it has none."""
     made = value
     if value.__class__ in _HOLDERS:
         charge(len(value))
@@ -362,7 +362,7 @@ def _wide(value: dict[str, Any]) -> bytes:
 
 
 def looked_at(value: Any) -> bytes:
-    """JSON for who compares values, or looks for something in them: not all numbers are as Go prints them."""
+    """Return JSON for comparing or searching values. Some numbers differ from Go's form."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -402,7 +402,7 @@ def _exponent(made: bytes) -> bool:
 
 
 def _shown(value: Any) -> Any:
-    """A copy in which what the encoder cannot show, or not as Go does, is as it is shown.
+    """Return a copy with the values replaced that the encoder cannot show as Go does.
 
     Those are numbers with an exponent, integers past 64 bits, and halves of surrogate pairs.
     """
@@ -422,7 +422,10 @@ def _shown(value: Any) -> Any:
 
 
 def encode_yaml(value: Any) -> bytes:
-    """YAML as sigs.k8s.io/yaml prints it: keys sorted, lists not indented, quotes where needed, lines folded at 80."""
+    """Return YAML as sigs.k8s.io/yaml prints it.
+
+    Keys are sorted, lists not indented, texts quoted if needed, and lines folded at 80.
+    """
     from podless.codec import yamlwrite
 
     return yamlwrite.emit_yaml(value)
@@ -441,14 +444,14 @@ class Lazily:
 
 
 def yaml_pieces(value: Any) -> Iterator[bytes]:
-    """What `encode_yaml` gives, in pieces of some 8 KiB that are made as they are asked for."""
+    """Yield the result of `encode_yaml` in pieces of about 8 KiB, made on demand."""
     from podless.codec import yamlwrite
 
     return yamlwrite.emit_pieces(value)
 
 
 def hex_or_text(raw: bytes) -> str:
-    """The part of a body that an error message shows: what looks like an object as text, all else in hexadecimal."""
+    """Return the part of a body that an error message shows: text if it looks like an object, else hexadecimal."""
     if not raw:
         return "<empty>"
     shown = raw[:_SNIPPET]

@@ -24,7 +24,7 @@ def decode_object(raw: bytes) -> Any:
 
 
 def read_yaml_as_json(raw: bytes) -> serializer.ParsedYAML | None:
-    """The same for whoever decodes YAML."""
+    """Return a parsed text if it is JSON, for callers that decode YAML; else None."""
     value = decode_object(raw)
     if value is None:
         return None

@@ -19,7 +19,7 @@ _TAGS = "tag:yaml.org,2002:"
 class YAMLNode:
     """A scalar (value is its text), a sequence (children), a mapping (keys and values in turn) or an alias.
 
-    mark: where it begins, with `line` and `column` from 0. tag: "" for none. alias: what an alias stands for.
+    mark: its position, with `line` and `column` from 0. tag: "" for none. alias: the node of an alias.
     """
 
     __slots__ = ("alias", "children", "kind", "mark", "plain", "tag", "value")
@@ -109,5 +109,5 @@ _KINDS = (
 
 
 def _short(tag: str) -> str:
-    """A tag without the prefix of YAML's own ones; a foreign tag keeps a mark that none of those has."""
+    """Return a tag without YAML's own prefix. A foreign tag gets a mark that none of those has."""
     return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"

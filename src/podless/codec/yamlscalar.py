@@ -1,4 +1,4 @@
-"""What a scalar of YAML means, and what it is as a key: the rules of go-yaml v2 on the way to JSON."""
+"""The values of YAML scalars and keys: the rules of go-yaml v2 for a conversion to JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ MIN_INT, _MAX_INT, MAX_UINT = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
 
 def read_scalar(text: str, tag: str, plain: bool) -> Any:
-    """What a scalar means. tag: without YAML's own prefix, "" for none. plain: not quoted. Raises YAMLError."""
+    """Return the value of a scalar. tag: without YAML's own prefix, "" for none. plain: not quoted.
+
+    Raises YAMLError.
+    """
     if not tag and not plain:
         return text
     if tag == "binary":
@@ -101,7 +104,7 @@ def _is_date(text: str) -> bool:
 
 
 def settle_scalar(value: Any) -> Any:
-    """A scalar as it is after the way through JSON. Raises YAMLError for what has no such form."""
+    """Return a scalar as it is after a conversion to JSON. Raises YAMLError if it has no JSON form."""
     if type(value) is float:
         if not math.isfinite(value):
             shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
@@ -113,7 +116,10 @@ def settle_scalar(value: Any) -> Any:
 
 
 def key_text(key: Any, value: Any) -> str:
-    """A key as JSON has it: a string, numbers and booleans in their plain form. Raises YAMLError for other keys."""
+    """Return a key as JSON has it: a string, numbers and booleans in their plain form.
+
+    Raises YAMLError for other keys.
+    """
     if isinstance(key, str):
         return key
     if isinstance(key, bool):
@@ -128,7 +134,7 @@ def key_text(key: Any, value: Any) -> str:
 
 
 def _single(value: float) -> float:
-    """The shortest decimal that is the same 32-bit float."""
+    """Return the shortest decimal for a 32-bit float."""
     try:
         wanted = struct.pack("f", value)
     except OverflowError:
@@ -138,7 +144,7 @@ def _single(value: float) -> float:
 
 
 def format_gosyntax(value: Any) -> str:
-    """A value as Go's %#v prints it."""
+    """Return a value as Go's %#v prints it."""
     if value is None:
         return "<nil>"
     if isinstance(value, str):
@@ -156,7 +162,7 @@ def format_gosyntax(value: Any) -> str:
 
 
 def _held(value: Any) -> str:
-    """A value inside of another one; a key that JSON cannot have is in a tuple."""
+    """Return a value inside another one. A key that JSON cannot have is in a tuple."""
     if isinstance(value, tuple):
         (value,) = value
     return "interface {}(nil)" if value is None else format_gosyntax(value)

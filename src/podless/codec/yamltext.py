@@ -1,8 +1,7 @@
-"""YAML as sigs.k8s.io/yaml reads it: the YAML 1.1 of go-yaml v2, on the way to JSON.
+"""YAML as sigs.k8s.io/yaml reads it: the YAML 1.1 of go-yaml v2, converted to JSON.
 
-Merge keys, aliases and repeated keys are go-yaml's rules. What an alias stands for is worked out once, and copied at C
-speed for each further one, while it counts in full: so a text that is nearly all aliases costs little before it is
-refused.
+Merge keys, aliases and repeated keys follow go-yaml's rules. An alias is decoded once, and copied at C speed for each
+further use, while it counts in full: so a text that is nearly all aliases costs little before it is rejected.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
 
 
 class _Known(NamedTuple):
-    """What an anchor's node comes to. nodes: that are visited. height: levels. made: packed, or a mapping's entries."""
+    """The result for an anchor's node. nodes: visited ones. height: levels. made: packed, or a mapping's entries."""
 
     nodes: int
     height: int
@@ -50,7 +49,7 @@ class _Entry(NamedTuple):
 
     @property
     def repeats(self) -> str:
-        """What is said where the key is there already."""
+        """The text about a repeated key."""
         return f"line {self.line + 1}: key {format_gosyntax(self.typed)} already set in map"
 
 
@@ -69,7 +68,7 @@ class YAMLDecoder:
         self.odd = False  # whether there was anything that JSON cannot have
 
     def document(self, root: YAMLNode) -> Any:
-        """What a document means. Raises YAMLError, also for what has no form in JSON and no other key took away."""
+        """Return the value of a document. Raises YAMLError, also for a remaining value without a JSON form."""
         value = self.value(root)
         if self.odd:
             for check in (_check_keys, _check_numbers):
@@ -77,7 +76,7 @@ class YAMLDecoder:
         return value
 
     def value(self, node: YAMLNode) -> Any:
-        """What a node means. Raises YAMLError."""
+        """Return the value of a node. Raises YAMLError."""
         self.visit()
         kind = node.kind
         if kind == "scalar":
@@ -98,7 +97,7 @@ class YAMLDecoder:
         return made
 
     def enter(self) -> None:
-        """Goes a level down. Raises YAMLError where there are too many."""
+        """Go one level down. Raises YAMLError if there are too many."""
         self.depth += 1
         if self.depth > self.deepest:
             if self.depth > jsontext.MAX_DEPTH:
@@ -106,7 +105,7 @@ class YAMLDecoder:
             self.deepest = self.depth
 
     def visit(self, nodes: int = 1) -> None:
-        """Counts nodes, and refuses a document that is nearly all made of aliases."""
+        """Count nodes, and reject a document that consists mostly of aliases."""
         self.count += nodes
         if not self.open:
             return
@@ -116,7 +115,7 @@ class YAMLDecoder:
 
     @contextmanager
     def followed(self, node: YAMLNode) -> Iterator[YAMLNode]:
-        """What an alias stands for; while it is followed the alias must not be met again."""
+        """Yield the node of an alias. The alias must not occur again meanwhile."""
         if node.alias is None or any(node is other for other in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
         self.open.append(node)
@@ -148,7 +147,7 @@ class YAMLDecoder:
         return made
 
     def watched(self, work: Any) -> tuple[Any, int, int, list[str]]:
-        """What comes of some work, the nodes visited, the levels, and the findings."""
+        """Return the result of some work, the nodes visited, the levels, and the findings."""
         count, found, deepest = self.count, len(self.repeated), self.deepest
         self.deepest = self.depth
         made = work()
@@ -157,7 +156,7 @@ class YAMLDecoder:
         return made, self.count - count, height, self.repeated[found:]
 
     def again(self, known: _Known) -> bool:
-        """Counts what is known once more; False where it would be too deep here, which is for a closer look to tell."""
+        """Count a known node again. Returns False if it is too deep here and must be visited to report that."""
         if self.depth + known.height > jsontext.MAX_DEPTH:
             return False
         self.visit(known.nodes)
@@ -166,7 +165,7 @@ class YAMLDecoder:
         return True
 
     def note_repeated(self, finding: str) -> None:
-        """Notes a repeated key."""
+        """Record a repeated key."""
         if self.room > 0:
             self.room -= len(finding)
             self.repeated.append(finding)
@@ -182,7 +181,7 @@ class YAMLDecoder:
                 yield _Entry(self.key(key), item.mark.line, self.value(item))
 
     def mapping(self, node: YAMLNode) -> dict[str, Any]:
-        """The value of a mapping; a key that is there already is noted, and has the last value."""
+        """Return the value of a mapping. A repeated key is recorded, and gets the last value."""
         made: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
@@ -202,7 +201,7 @@ class YAMLDecoder:
         return made
 
     def text(self, typed: Any, value: Any) -> Any:
-        """A key as JSON has it; in a tuple where it cannot, which is told when all has been read."""
+        """Return a key as JSON has it; in a tuple if it cannot, which is reported at the end."""
         try:
             return key_text(typed, value)
         except YAMLError:
@@ -210,7 +209,7 @@ class YAMLDecoder:
             return (typed,)
 
     def put(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
-        """Puts an entry into a mapping. keys: what the keys that it has are in JSON."""
+        """Put an entry into a mapping. keys: the JSON form of its keys."""
         typed, _, value = entry
         identity = typed if typed.__class__ is str else (typed.__class__, typed)
         text = keys.get(identity)
@@ -221,7 +220,7 @@ class YAMLDecoder:
         made[text] = value
 
     def key(self, node: YAMLNode) -> Any:
-        """A key as YAML has it."""
+        """Return a key as YAML has it."""
         self.visit()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
@@ -242,7 +241,7 @@ class YAMLDecoder:
 
 
 def _check_keys(value: Any) -> None:
-    """Raises YAMLError for a key that JSON cannot have."""
+    """Raise YAMLError for a key that JSON cannot have."""
     if value.__class__ is dict:
         charge(len(value))
         for key, item in value.items():
@@ -256,7 +255,7 @@ def _check_keys(value: Any) -> None:
 
 
 def _check_numbers(value: Any) -> None:
-    """Raises YAMLError for a number that JSON cannot have."""
+    """Raise YAMLError for a number that JSON cannot have."""
     if value.__class__ is dict or value.__class__ is list:
         charge(len(value))
         for item in value.values() if value.__class__ is dict else value:
@@ -270,7 +269,7 @@ def _merges(key: YAMLNode) -> bool:
 
 
 def _again(entry: _Entry) -> _Entry:
-    """An entry whose value nobody else has."""
+    """Return an entry with its own copy of the value."""
     if entry.value.__class__ not in (dict, list):
         return entry
     return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _PACKED)))

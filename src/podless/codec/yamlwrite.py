@@ -1,7 +1,7 @@
-"""YAML as sigs.k8s.io/yaml prints it, byte for byte, in one pass and in pieces.
+"""Writes YAML as sigs.k8s.io/yaml does, byte for byte, in one pass and in pieces.
 
-Block style, keys in go-yaml's order, lists as far in as their key, lines folded at 80. How a text is written follows
-libyaml's emitter, of which go-yaml's is a copy; tests compare the two.
+Block style, keys in go-yaml's order, lists as deep as their key, lines folded at 80. Texts are written as by libyaml's
+emitter, of which go-yaml's is a copy; tests compare the two.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _ESCAPES |= {0x85: "N", 0x2028: "L", 0x2029: "P"}
 
 
 def emit_yaml(value: Any) -> bytes:
-    """A JSON value as YAML."""
+    """Return a JSON value as YAML."""
     return b"".join(emit_pieces(value))
 
 
 def emit_pieces(value: Any) -> Iterator[bytes]:
-    """A JSON value as YAML, in pieces of some 8 KiB (or one text) that are made as they are asked for.
+    """Yield a JSON value as YAML, in pieces of about 8 KiB (or one text), made on demand.
 
-    Some are empty: others may go on while the keys of a large mapping are sorted.
+    Some are empty, to let other work run while the keys of a large mapping are sorted.
     """
     held: list[str] = []
     size = 0
@@ -70,7 +70,7 @@ def emit_pieces(value: Any) -> Iterator[bytes]:
 
 
 class _Open:
-    """A mapping or list that is being written. lead: what its next entry begins with. start: what all later ones do."""
+    """A mapping or list that is being written. lead: before its next entry. start: before all later ones."""
 
     __slots__ = ("indent", "items", "lead", "mapping", "start")
 
@@ -83,7 +83,7 @@ class _Open:
 
 
 class _Known:
-    """What the objects of one document have again and again: sets of keys, keys, short texts."""
+    """Cached texts of repeated parts of a document: sets of keys, keys, short texts."""
 
     def __init__(self) -> None:
         self.orders: dict[tuple[str, ...], list[str]] = {}
@@ -91,7 +91,7 @@ class _Known:
         self.texts: dict[str, str] = {}
 
     def open(self, value: Any, indent: int, lead: str) -> _Open:
-        """Begins to write a mapping or list."""
+        """Start a mapping or list."""
         if value.__class__ is not dict:
             if value.__class__ is list:  # the items of any other are made, and charged, one by one
                 charge(len(value))
@@ -160,7 +160,7 @@ def _parts(value: Any) -> Iterator[str]:
 
 
 def _scalar(value: Any, column: int, indent: int) -> str:
-    """What has nothing inside. column: where it begins. indent: of its further lines."""
+    """Return a scalar or an empty container. column: where it starts. indent: of its further lines."""
     kind = value.__class__
     if kind is str:
         return _text(value, column, indent)
@@ -178,7 +178,7 @@ def _scalar(value: Any, column: int, indent: int) -> str:
 
 
 def _key(text: str) -> str | None:
-    """A key in one line; None where it has more than one, or is too long for that."""
+    """Return a key on one line; None if it has several, or is too long for that."""
     if _PLAIN.fullmatch(text) and text not in WORDS and len(text) <= _SIMPLE:
         return text
     if len(text.encode("utf-8", "replace")) > _SIMPLE or _ANY_BREAK.search(text):
@@ -187,7 +187,7 @@ def _key(text: str) -> str | None:
 
 
 def _text(text: str, column: int, indent: int, *, fold: bool = True) -> str:
-    """A string: literal where it has lines, quoted where it would mean something else, else as plain as can be."""
+    """Return a string: literal if it has lines, quoted if its meaning would change, else plain."""
     if _PLAIN.fullmatch(text) and text not in WORDS:
         return text
     special, beside = _SPECIAL.search(text) is not None, _BESIDE_BREAK.search(text) is not None
@@ -222,7 +222,7 @@ def _literal(text: str, indent: int) -> str:
 
 
 def _indented(text: str, blanks: str) -> str:
-    """A text with blanks before each of its lines that has something in it."""
+    """Return a text with blanks before each line that is not empty."""
     if "\u2028" in text or "\u2029" in text:
         return _LINE.sub(blanks, text)
     return "\n".join([blanks + line if line else "" for line in text.split("\n")])
@@ -257,7 +257,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
-    """A text with breaks in the place of the first blank behind the 80th column. quoted: in double quotes."""
+    """Return a text with line breaks in place of the first blank behind column 80. quoted: in double quotes."""
     if column + len(text) <= _WIDTH:
         return text
     lines, start, mark = [], 0, ""
@@ -276,7 +276,7 @@ def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
 
 
 def _in_order(keys: Iterable[str]) -> list[str]:
-    """Keys as go-yaml sorts them: letters behind all else, numbers by their value."""
+    """Return keys as go-yaml sorts them: letters after everything else, numbers by their value."""
     names = sorted(keys)
     if all(map(str.isalpha, names)):
         return names
@@ -284,7 +284,7 @@ def _in_order(keys: Iterable[str]) -> list[str]:
 
 
 def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
-    """The pairs of a large mapping in order, found while they are asked for; None where others may go on."""
+    """Yield the pairs of a large mapping in order, found on demand; None where other work may run."""
     runs: list[list[tuple[str, str]]] = []
     names = list(value)
     for start in range(0, len(names), _RUN):
@@ -296,10 +296,10 @@ def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
 
 
 def _rank(text: str) -> str:
-    """What texts are in the order of `_compare` by, where no digit has a letter behind it.
+    """Return a sort key with the order of `_compare`, for texts without a letter behind a digit.
 
-    Where one has, `_compare` goes round in circles (12, 1x, 2), and any order is as good. Parts are marked so that
-    letters are behind all else, and numbers behind signs; of these the longer is the larger.
+    With one, `_compare` is circular (12, 1x, 2), and any order will do. Parts are marked so that letters come after
+    everything else, and numbers after signs; of numbers, the longer is the larger.
     """
     found: list[str] = []
     for part in _PARTS.findall(text):
@@ -339,7 +339,7 @@ _AS_GO = functools.cmp_to_key(_compare)
 
 
 def _parting(left: str, right: str) -> int:
-    """Where two texts begin to differ, found by halves, which are compared at the speed of C."""
+    """Return where two texts begin to differ, found by bisection at the speed of C."""
     low, high = 0, min(len(left), len(right))
     for place in range(min(high, 16)):
         if left[place] != right[place]:
@@ -359,6 +359,6 @@ def _digits(text: str, start: int) -> str:
 
 
 def _number(digits: str) -> tuple[int, str]:
-    """What sorts numbers by their value, however many digits they have."""
+    """Return a sort key for numbers with any number of digits."""
     digits = digits.lstrip("0")
     return len(digits), digits

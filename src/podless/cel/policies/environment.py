@@ -98,7 +98,7 @@ _ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestReso
 class Expression:
     """A compiled expression. names: that it uses. error: why there is no program, or "".
 
-    internal: the error is podless' own limit.
+    internal: it compiles, but its program could not be created.
     """
 
     source: str

@@ -92,7 +92,7 @@ class OfflineHistory:
         return None
 
     async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
-        """Return an object as it was, None where it was not there. at: as `query_of_moment` returns it."""
+        """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
         key = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
         moment = at.get("at") or at.get("resourceVersion") or ""
         try:

@@ -1,4 +1,4 @@
-"""How these commands reach a server, and what they ask it."""
+"""Access of these commands to a server, and their requests."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class HistoryServer:
         return query | ({"state": "true"} if states else {})
 
     async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
-        """Return an object as it was, None where it was not there. at: as `query_of_moment` returns it."""
+        """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
         path = resource.path(namespace, name)
         try:
             return await self.cluster.send("GET", f"{path}?{urlencode(at)}" if at else path)

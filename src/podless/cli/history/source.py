@@ -1,4 +1,4 @@
-"""What the commands of the history read: a server, or a folder that no server uses."""
+"""The sources of the history commands: a server, or a folder that no server uses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from podless.runtime.jsonobject import Object
 
 
 class Mistaken(Exception):
-    """What the command was given cannot be; the text is one clear line."""
+    """The arguments are invalid. The text is one line."""
 
 
 class HistorySource(Protocol):
-    """Where changes and states are read from. Methods raise RemoteError, StoreError and Mistaken."""
+    """A source of changes and states. Methods raise RemoteError, StoreError and Mistaken."""
 
     async def resource(self, name: str) -> Resource:
         """Return the resource of a name."""
@@ -25,4 +25,4 @@ class HistorySource(Protocol):
         """Return changes, newest first. states: with the object as each left it."""
 
     async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
-        """Return an object as it was, None where it was not there. at: as `query_of_moment` returns it."""
+        """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""

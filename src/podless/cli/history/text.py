@@ -1,4 +1,4 @@
-"""How podless blame writes an object."""
+"""The output of podless blame."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _FIELDS = 5  # that are named in one line
 
 
 class Step(Enum):
-    """What brings an object back."""
+    """How an object is restored."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -30,7 +30,7 @@ class Step(Enum):
 
 
 class Undo(NamedTuple):
-    """One object, what is done, the state now and the wanted one."""
+    """One object, how it is restored, its present state and the wanted one."""
 
     resource: Resource
     namespace: str
@@ -140,14 +140,14 @@ def plan_undo(resource: Resource, namespace: str, name: str, now: Object | None,
 
 
 def _comparable(resource: Resource, obj: Object) -> Object:
-    """Return an object without what an undo does not restore."""
+    """Return the part of an object that an undo restores."""
     metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
     left_out = ("metadata", "status") if resource.status else ("metadata",)
     return {**{name: value for name, value in obj.items() if name not in left_out}, "metadata": metadata}
 
 
 def describe_undo(undo: Undo) -> list[str]:
-    """Return what an update changes, a line for each field."""
+    """Return the changes of an update, a line for each field."""
     assert undo.now is not None
     assert undo.wanted is not None
     now, wanted = (_comparable(undo.resource, obj) for obj in (undo.now, undo.wanted))

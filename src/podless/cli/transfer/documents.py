@@ -24,7 +24,7 @@ class BadDocument(Exception):
 
 
 class ExportSink(Protocol):
-    """Where an export goes; a context manager, and there is nothing where it is left by an exception."""
+    """The destination of an export; a context manager that leaves nothing behind after an exception."""
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object of a resource. needed: others need it, so it is to stand before them."""
@@ -155,7 +155,7 @@ class Documents:
             self._input.unlink(missing_ok=True)
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        """Each document, and where it is: FILE:LINE."""
+        """Yield each document with its place, FILE:LINE."""
         for name, path in self._files:
             with path.open("rb") as file:
                 for line, raw in _documents(file):
@@ -163,7 +163,7 @@ class Documents:
 
 
 def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Documents and the lines before them. Of JSON only that with one text a line is not read as a whole."""
+    """Yield documents and the number of lines before them. Only JSON with one text a line is not read as a whole."""
     text, begun, lines, blank = bytearray(), 0, False, True
     for number, line in enumerate(file):
         if blank and line.startswith(b"{"):

@@ -24,9 +24,9 @@ _PASSING = {"events"}  # what is gone in an hour is exported only where it is na
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is exported. kinds: names of resources, none for all. namespaces: none for all.
+    """The objects to export. kinds: names of resources, none for all. namespaces: none for all.
 
-    only: without the definitions and namespaces that it needs.
+    only: without the definitions and namespaces that they need.
     """
 
     kinds: Sequence[str] = ()
@@ -36,7 +36,7 @@ class Choice:
 
 
 class Export:
-    """One export. say: told how far it is; warn: of what is left out and why, a line each."""
+    """One export. say: called with the progress. warn: called with a line for each object left out."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Export:
         self._there: set[str] = set()  # paths of definitions and namespaces that are written
 
     async def run(self) -> None:
-        """Do it. Raises LookupError for a kind that is not there, RemoteError where the server does not answer."""
+        """Export. Raises LookupError for an unknown kind, RemoteError if the server does not answer."""
         found = await discover_resources(self._cluster, self._refuse)
         known = {each.full: each for each in found}
         choice = self._choice
@@ -154,7 +154,7 @@ class Export:
 
 
 def object_label(obj: Object) -> str:
-    """An object for people: kind, namespace and name."""
+    """Return an object's kind, namespace and name, for people."""
     metadata = obj["metadata"]
     where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
     return f"{obj['kind']} {where}{metadata['name']}"

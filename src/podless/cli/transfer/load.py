@@ -28,8 +28,8 @@ _MERGE = "application/merge-patch+json"
 class Import:
     """One import.
 
-    existing: what becomes of objects that are there and differ. namespace: of objects that name none.
-    made, same, changed, failed: how many objects were made, were there already, were written over, could not be.
+    existing: what to do with existing objects that differ. namespace: of objects that name none. made, same, changed,
+    failed: numbers of objects that were created, existed already, were overwritten, or failed.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Import:
         self._later: list[tuple[Resource, Object]] = []  # whose owners are made after them
 
     async def run(self) -> None:
-        """Do it. Raises RemoteError where the server does not answer; it can be run again then, and goes on."""
+        """Import. Raises RemoteError if the server does not answer; another run then continues."""
         for stage in self._order.stages():
             definitions = []
             objects = self._order.of_stage(self._documents, stage)
@@ -120,7 +120,7 @@ class Import:
         return made, True
 
     async def _present(self, resource: Resource, obj: Object, body: Object) -> Object | None:
-        """What is there under its name, brought to what is wanted where that is to be."""
+        """Return the existing object of this name, updated if `existing` asks for it."""
         path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
         async def bring() -> Object | None:
@@ -160,7 +160,7 @@ class Import:
     # owners
 
     async def _references(self, obj: Object, *, last: bool = False) -> tuple[list[Object], bool]:
-        """The references with new uids, and whether there are some that can only be made later; not at the last."""
+        """Return the references with new uids, and whether some must wait for their owners. last: wait for none."""
         named, waiting = [], False
         for reference in owner_references(obj):
             uid = self._uids.get(reference["uid"])
@@ -188,7 +188,7 @@ class Import:
         return uid
 
     async def _refer(self, resource: Resource, obj: Object) -> None:
-        """Name the owners that were made after an object."""
+        """Add the references to owners that were created after an object."""
         named, _ = await self._references(obj, last=True)
         path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         try:
@@ -232,7 +232,7 @@ def _has_status(obj: Object) -> bool:
 
 
 def _without(resource: Resource, obj: Object) -> Object:
-    """An object as it is compared: without what the server or other requests say."""
+    """Return an object for comparisons: without what the server or other requests set."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
     left = {key: value for key, value in obj.items() if key != "status" or not resource.status}
     return {**left, "metadata": metadata}

@@ -1,6 +1,6 @@
-"""In which order objects are made: definitions, namespaces, what others are checked against, owners, and the rest.
+"""The order in which objects are created: definitions, namespaces, what others are checked against, owners, the rest.
 
-One look at all documents finds that out; what is kept of it is a byte for each document, and the uids of owners.
+One scan of all documents finds it; only a byte for each document and the uids of owners are kept.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NONE, _SEVERAL, _UNKNOWN = 255, 254, 253
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What is wanted of the files: kinds (lower case; plural, singular, kind or with group), namespaces, labels."""
+    """A filter for objects: kinds (lower case; plural, singular, kind or with group), namespaces, labels."""
 
     kinds: Sequence[str] = ()
     namespaces: Sequence[str] = ()
@@ -68,9 +68,9 @@ class Filter:
 
 
 class Order:
-    """What is known of the documents. total: objects to be made. owners: those of each owner, all by their uids.
+    """The order of the documents. total: objects to create. owners: the owners of each owner, by uid.
 
-    wanted: which objects. warn: is told of documents that cannot be read.
+    wanted: the filter. warn: called for documents that cannot be read.
     """
 
     def __init__(self, documents: Documents, wanted: Filter, warn: Callable[[str], None]) -> None:
@@ -129,7 +129,7 @@ class Order:
                 yield from _readable(where, raw)
 
     def takes(self, obj: Object) -> bool:
-        """Whether an object is to be made."""
+        """Whether an object is to be imported."""
         if made_by_server(obj) or obj["metadata"].get("deletionTimestamp"):
             return False
         if self._wanted.everything or self._wanted.takes(obj):
@@ -143,7 +143,7 @@ class Order:
         return False
 
     def _measure(self) -> None:
-        """How many owners stand above each owner; those that own each other are as deep as can be."""
+        """Compute the depth of each owner. Owners in a cycle get the maximum."""
         for start in self.owners:
             path = dict.fromkeys([start])
             while path:
@@ -158,7 +158,7 @@ class Order:
                     path.popitem()
 
     def stage(self, obj: Object) -> int:
-        """When an object is made."""
+        """Return the stage in which an object is created."""
         kind = kind_of(obj)
         if kind == DEFINITION:
             return 0
@@ -172,7 +172,7 @@ class Order:
         return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
 
     def stages(self) -> list[int]:
-        """All that there are, in their order; more may turn out to be empty."""
+        """Return all stages in order. Some may turn out to be empty."""
         there = set(self._stages) - {_NONE}
         if _SEVERAL in there:
             deepest = max(self._depths.values(), default=-1) + 1

@@ -1,4 +1,4 @@
-"""What each server makes by itself: such objects are left out, or adopted where they say more than their names.
+"""Objects that each server creates itself: they are left out, or adopted if they contain more than their names.
 
 Sources: bootstrap objects of kube-apiserver and kube-controller-manager, and the labels and annotations by which they
 know them.
@@ -42,7 +42,7 @@ def _is_flow(obj: Object) -> bool:
 
 
 def _is_account(obj: Object) -> bool:
-    """A default account that says nothing but its name."""
+    """Whether an object is a default account without content."""
     return obj["metadata"]["name"] == "default" and set(obj["metadata"]) <= _PLAIN and not set(obj) - _HEAD
 
 
@@ -86,7 +86,7 @@ def kind_of(obj: Object) -> tuple[str, str]:
 
 
 def made_by_server(obj: Object) -> bool:
-    """Whether every server has one of its own, so that this one is of no use elsewhere."""
+    """Whether every server has its own copy, so that this one is of no use elsewhere."""
     rule = _OWN.get(kind_of(obj))
     return rule is not None and rule(obj)
 

@@ -1,4 +1,4 @@
-"""An object as it is made anew elsewhere: without what only its server gave it, and with the uids of there."""
+"""Prepares an object for another server: without what only its server set, and with the new server's uids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _STATUS_OF_ITS_OWN = {("", "Namespace"), ("apiextensions.k8s.io", "CustomResourc
 
 
 def export_object(obj: Object) -> Object:
-    """An object as files have it: without what has no meaning elsewhere. uid and generation say who means whom."""
+    """Return an object for files, without what has no meaning elsewhere.
+
+    uid and generation stay, because other objects refer to them.
+    """
     metadata = obj["metadata"]
     for name in ("resourceVersion", "selfLink", "managedFields"):
         metadata.pop(name, None)
@@ -25,7 +28,7 @@ def export_object(obj: Object) -> Object:
 
 
 def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
-    """A copy to be made anew. uids: new ones by old ones; owner references are left to the caller."""
+    """Return a copy to create. uids: new ones by old ones. Owner references are left to the caller."""
     made = dict(obj)
     metadata = made["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
     labels = metadata.get("labels")
@@ -43,7 +46,7 @@ def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
 
 
 def _service(spec: Object) -> None:
-    """Addresses are the other server's."""
+    """Remove the addresses, which are the other server's."""
     if spec.get("clusterIP") != _NO_ADDRESS:
         spec.pop("clusterIP", None)
         spec.pop("clusterIPs", None)
@@ -57,7 +60,7 @@ def _volume(spec: Object) -> None:
 
 
 def _job(spec: Object) -> None:
-    """The selector of a job, and the labels for it, are made of its uid."""
+    """Remove a job's selector and its labels, which are made from its uid."""
     if spec.get("manualSelector"):
         return
     spec.pop("selector", None)
@@ -77,7 +80,7 @@ _RULES: dict[tuple[str, str], Callable[[Object], None]] = {
 
 
 def renew_status(obj: Object, generation: int) -> Object:
-    """The status as it is written to an object of a new generation: who has seen the old one has seen this one."""
+    """Return the status for an object of a new generation, whose observedGeneration follows it."""
     old, new = obj["metadata"].get("generation"), dict(obj["status"])
     if new.get("observedGeneration") is not None and new["observedGeneration"] == old:
         new["observedGeneration"] = generation

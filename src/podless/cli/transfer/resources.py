@@ -1,4 +1,4 @@
-"""What a server serves: the resources whose objects can be listed and made."""
+"""The resources of a server whose objects can be listed and created."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Resource:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str = "", name: str = "") -> str:
-        """Where its objects are, or one of them."""
+        """Return the path of its objects, or of one of them."""
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
         return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
 async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[Resource]:
-    """All resources, each in the version that its group prefers, or else in the first that has it.
+    """Return all resources, each in its group's preferred version, or else in the first that has it.
 
-    warn: is told of a group that does not answer. Raises RemoteError.
+    warn: called for a group that does not answer. Raises RemoteError.
     """
     versions = ["v1"]
     for group in (await cluster.send("GET", "/apis"))["groups"]:
@@ -91,7 +91,10 @@ def _names(told: Object) -> frozenset[str]:
 
 
 def choose_resources(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
-    """Those with the names: plural, PLURAL.GROUP, kind or short name, the first that has it. Raises LookupError."""
+    """Return the resources with these names: plural, PLURAL.GROUP, kind or short name; the first match.
+
+    Raises LookupError.
+    """
     found = {}
     for name in map(str.lower, names):
         plain, dot, group = name.partition(".")
