@@ -209,24 +209,62 @@ def ordered(value: Any, key: str = "") -> Any:
     return value
 
 
-@pytest.mark.parametrize("style", ["dataclass", "pydantic"])
-@given(spec=SCHEMAS)
-def test_class_and_definition_are_each_other_s_inverse(style: str, spec: Object) -> None:
+def define_things(spec: Object) -> Object:
     head: Object = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
     names = {"kind": "Thing", "plural": "things"}
     openapi = {"type": "object", "properties": {**head, "spec": spec}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": openapi}}
-    definition = {
+    return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "things.example.com"},
         "spec": {"group": "example.com", "names": names, "scope": "Namespaced", "versions": [version]},
     }
+
+
+@pytest.mark.parametrize("style", ["dataclass", "pydantic"])
+@given(spec=SCHEMAS)
+def test_class_and_definition_are_each_other_s_inverse(style: str, spec: Object) -> None:
+    definition = define_things(spec)
     [text] = write_modules([definition], style).values()
     made = crd(load_class(text))
     assert ordered(made) == ordered(definition)
     [again] = write_modules([made], style).values()
     assert again == text
+
+
+# names of fields that Python, pydantic, a class or a module has other uses for
+ODD = (
+    "class", "None", "a-b", "a_b", "a.b", "é", "$ref", "__init__", "__podless__", "self", "model_config", "model_dump",
+    "model_validate", "check", "to_dict", "extra_", "metadata", "kind", "1a", "_", "x" * 60, "list", "int", "Any",
+    "Field", "Literal", "dataclass", "field", "schema", "ThingSpec", "ThingSpecClass", "two words", "new\nline",
+    "quote\"'",
+)  # fmt: skip
+TYPES: tuple[Object, ...] = (
+    {"type": "string", "enum": ["a", "b'\"\n"]},
+    {"type": "array", "items": {"type": "string"}},
+    {"type": "object", "properties": {"class": {"type": "integer"}}},
+    {"x-kubernetes-preserve-unknown-fields": True},
+    {"x-kubernetes-int-or-string": True},
+)
+VALUES = ("a", ["x"], {"class": 1}, {"any": "thing"}, "1%")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("style", ["dataclass", "pydantic"])
+@pytest.mark.parametrize("shift", range(len(TYPES)))
+def test_fields_may_have_any_name(style: str, shift: int) -> None:
+    count = len(TYPES)
+    properties = {name: TYPES[(place + shift) % count] for place, name in enumerate(ODD)}
+    definition = define_things({"type": "object", "properties": properties})
+    [text] = write_modules([definition], style).values()
+    cls = load_class(text)
+    assert ordered(crd(cls)) == ordered(definition)
+    spec = {name: VALUES[(place + shift) % count] for place, name in enumerate(ODD)}
+    obj = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": spec}
+    made = cls.from_dict(obj)
+    assert made.to_dict() == obj
+    assert made.check() == []
 
 
 @kind("example.com", "v1", metadata={"properties": {"name": {"type": "string", "maxLength": 3}}})

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from podless.models.tree import NOTHING, Alias, Class, Member, Named, Tree, literal, python_name
+from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, Named, Tree, literal, python_name
 from podless.runtime.jsonobject import Object
 
 STYLES = ("pydantic", "dataclass", "typeddict")
@@ -37,7 +37,7 @@ def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, 
 
 def _write_module(group: str, version: str, given: Sequence[tuple[Object, Object]], style: str) -> str:
     tree = Tree(keywords_inside=style != "typeddict")
-    for name in _OWN_NAMES:
+    for name in IMPORTED:
         tree.reserve(name)
     for definition, _ in given:
         tree.reserve(definition["spec"]["names"]["kind"])
@@ -47,14 +47,6 @@ def _write_module(group: str, version: str, given: Sequence[tuple[Object, Object
     body = _WRITERS[style]().write(tree)
     head = _docstring(f"{group}/{version}: {kinds}.\n\nMade by podless model; changes will be lost.", "")
     return "\n".join([*head, "", "from __future__ import annotations", "", *body]) + "\n"
-
-
-# names that modules import
-_OWN_NAMES = (
-    "Annotated", "Any", "BaseModel", "CheckedSchema", "ConfigDict", "Field", "FieldError", "Literal", "Model",
-    "NotRequired", "ObjectMeta", "Required", "Resource", "TypedDict", "dataclass", "field", "kind", "read_object",
-    "schema",
-)  # fmt: skip
 
 
 class _Writer:

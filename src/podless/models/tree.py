@@ -20,11 +20,18 @@ _LONGEST = 48  # characters of the name of a class
 _INLINE = 30  # characters of an annotation within a type
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _VALUES = {"string": str, "integer": int, "boolean": bool}
+# names that modules import
+IMPORTED = (
+    "Annotated", "Any", "BaseModel", "CheckedSchema", "ConfigDict", "Field", "FieldError", "Literal", "Model",
+    "NotRequired", "ObjectMeta", "Required", "Resource", "TypedDict", "dataclass", "field", "kind", "read_object",
+    "schema",
+)  # fmt: skip
 # attributes that classes have already, of pydantic too
 _TAKEN = frozenset(
     (
-        "Field", "check", "construct", "copy", "dict", "extra_", "field", "fields", "from_dict", "from_orm", "json",
-        "parse_file", "parse_obj", "parse_raw", "schema", "schema_json", "to_dict", "update_forward_refs", "validate",
+        *(name for name in IMPORTED if name[0].isupper()), "check", "construct", "copy", "dict", "extra_", "field",
+        "fields", "from_dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "schema_json",
+        "to_dict", "update_forward_refs", "validate",
     )
 )  # fmt: skip
 _BUILTIN = frozenset(("bool", "bytes", "dict", "float", "int", "list", "object", "str", "type"))
@@ -144,7 +151,7 @@ class Tree:
         if default is not NOTHING and not isinstance(default, dict):
             extra.pop("default", None)
         return Member(
-            attribute_name(json, taken), json, kind, required and default is NOTHING, default, extra,
+            attribute_name(json, taken, within), json, kind, required and default is NOTHING, default, extra,
             node.get("description") or "",
         )  # fmt: skip
 
@@ -281,12 +288,15 @@ def title(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in parts) or "Field"
 
 
-def attribute_name(json: str, taken: set[str]) -> str:
+def attribute_name(json: str, taken: set[str], within: str) -> str:
     """Return the name of the attribute for a field: its own, where Python and the class allow that."""
     name = re.sub(r"\W", "_", json, flags=re.ASCII).lstrip("_") or "field"
     if name[0].isdigit():
         name = f"field_{name}"
-    reserved = name in _TAKEN or name in _BUILTIN or name.startswith("model_")
+    if name.startswith(("model_dump", "model_validate")):  # pydantic warns of all that begin so
+        name = f"field_{name}"
+    # a class whose fields have the names of types does not find the types; those of its own begin with its name
+    reserved = name in _TAKEN or name in _BUILTIN or name.startswith(("model_", within))
     if keyword.iskeyword(name) or reserved:
         name += "_"
     while name in taken:
