@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -130,17 +131,23 @@ class LogTrimmer:
             return
         start, end = self._layout.under(keys.ALL)
         found = [one async for one in scan_entries(self._client, self._layout, start, end)]
-        found.sort(key=lambda one: one.order)
+        found.sort(key=attrgetter("revision"))
+        await asyncio.sleep(0)
         horizons = self._cut(found, now)
         if horizons != self.horizons:
             revision = await self.look()
             if not await self._put(revision, now, horizons):
                 return
-        gone = [one.there for one in found if one.revision <= self.horizons.of(keys.prefix_of(one.key))]
+        gone: list[bytes] = []
+        for place in range(0, len(found), _PAGE):
+            some = found[place : place + _PAGE]
+            gone += [one.there for one in some if one.revision <= self.horizons.of(keys.prefix_of(one.key))]
+            await asyncio.sleep(0)
         put = m.Request(request_put=m.PutRequest(key=self._fence))
         for place in range(0, len(gone), _TOGETHER):
-            some = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in gone[place : place + _TOGETHER]]
-            await self._client.ask("txn", m.TxnRequest(success=[*some, put]))
+            together = gone[place : place + _TOGETHER]
+            deletes = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in together]
+            await self._client.ask("txn", m.TxnRequest(success=[*deletes, put]))
 
     async def _put(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
         """Write the horizons. Returns False if another server has written them meanwhile."""
@@ -159,7 +166,8 @@ class LogTrimmer:
         """Return the horizons that the bounds ask for. found: all entries, oldest first."""
         was = self.horizons
         made = Horizons(was.all, dict(was.own), was.since, was.looked)
-        common = [one for one in found if keys.prefix_of(one.key) not in self._bounds.own]
+        apart = self._bounds.own
+        common = [one for one in found if keys.prefix_of(one.key) not in apart] if apart else found
         last = _find_last(self._bounds.all, common, now, lambda one: one.revision > was.all)
         if last is not None:
             made.all, made.since = last.revision, max(was.since, last.name.at)
