@@ -65,7 +65,7 @@ class Allowance(CPUMeter):
         """The steps that were charged."""
         return self._steps - self.left
 
-    def look(self) -> None:
+    def check_time(self) -> None:
         """Raise Timeout: all steps are charged."""
         raise Timeout(LATE, {})
 
@@ -145,7 +145,7 @@ class Stretches(CPUMeter):
     def __init__(self) -> None:
         self.left = self.count = self.longest = 0
 
-    def look(self) -> None:
+    def check_time(self) -> None:
         self.longest = max(self.longest, self.count)
         self.left = self.count = 0
 
@@ -167,7 +167,7 @@ def stretch(work: Callable[[], object]) -> int:
             work()
         finally:
             sys.settrace(before)
-            meter.look()
+            meter.check_time()
 
     copy_context().run(run)
     return meter.longest

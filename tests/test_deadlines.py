@@ -15,7 +15,7 @@ from podless.apis.core.group import PODS
 from podless.cel.rules import NodeRules
 from podless.codec import serializer
 from podless.fields import jsonpatch, managers, mergepatch, strategic
-from podless.fields.merge import Endpoint
+from podless.fields.merge import WriteTarget
 from podless.fields.typed import of_schema, of_struct
 from podless.kinds import bodies, validation, view
 from podless.kinds.bodies import Body
@@ -64,11 +64,11 @@ class Place(NamedTuple):
         return {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
 
     @property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> WriteTarget:
         given = self.kind.api_version(self.version.name)
         struct = self.kind.struct_of(self.version)
         shape = of_struct(struct) if struct is not None else of_schema(self.kind.structure(self.version))
-        return Endpoint(version=given, shapes={given: shape}.get, blank={**self.head, "metadata": {}}, custom=False)
+        return WriteTarget(version=given, shapes={given: shape}.get, blank={**self.head, "metadata": {}}, custom=False)
 
     def read(self, raw: bytes, media: str = "application/json") -> Object:
         return bodies.read_body(Body(self.kind, self.version, raw, media))
@@ -203,7 +203,7 @@ def applied(size: int) -> Work:
     return lambda: managers.apply_object(MAP.endpoint, live, given, "m", True, NOW)
 
 
-FREE = Endpoint(
+FREE = WriteTarget(
     version="g/v1", shapes={"g/v1": of_schema(None)}.get, blank={"apiVersion": "g/v1", "kind": "T", "metadata": {}}
 )
 

@@ -333,7 +333,7 @@ class App:
 
             self._objects = FaultObjects(cluster.api, self.faults)
             await self._objects.start()
-            cluster.health.add(self._objects.name, check_controller(self._objects))
+            cluster.health.add_check(self._objects.name, check_controller(self._objects))
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Read the authority and the administrator's token from the store, which all servers share."""

@@ -129,7 +129,7 @@ class Cluster:
         for kind in runtimeconfig.serve_kinds(
             catalog.ALL, chosen, settings.disable_builtin, settings.profile, settings.release
         ):
-            registry.put(kind)
+            registry.put_kind(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = WebhookClient(
             settings.services,
@@ -154,16 +154,16 @@ class Cluster:
             off_loop=self._off_loop,
             release=facts_of(settings.release),
         )
-        self.health.add("etcd", health.check_store(store))
-        self.health.add("etcd-readiness", health.check_writable(store), READY)
-        await self._run(api, meter)
+        self.health.add_check("etcd", health.check_store(store))
+        self.health.add_check("etcd-readiness", health.check_writable(store), READY)
+        await self._start_controllers(api, meter)
         if isinstance(authorizer, RBAC):
             await authorizer.start()
         await self.admission.start()
         self.health.add_known()
-        self.health.add("shutdown", self._shutdown, READY)
+        self.health.add_check("shutdown", self._shutdown, READY)
 
-    async def _run(self, api: API, meter: Meter) -> None:
+    async def _start_controllers(self, api: API, meter: Meter) -> None:
         """Start the controllers, each with its health check."""
         settings = self.settings
         third = ThirdParties(api, THIRD_PARTY_RESOURCES)
@@ -191,11 +191,11 @@ class Cluster:
             self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
             await controller.start()
-            self.health.add(controller.name, health.check_controller(controller))
+            self.health.add_check(controller.name, health.check_controller(controller))
         if self.leader is not None:
             await self.leader.start()
         if settings.history_log not in (None, OFF):
-            api.registry.put(make_history_kind())
+            api.registry.put_kind(make_history_kind())
 
     async def _find_readers(self, api: API) -> list[Controller]:
         """Return the controllers of a read-only server. Only one without any data makes what every cluster has."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from podless.apis.features import NAMES, choose_release, describe_ineffective
-from podless.apis.gates import GATES, Gate
+from podless.apis.gates import GATES, FeatureGate
 from podless.runtime.option import StartError
 from podless.structs.structfiles import FOLDER
 
@@ -96,7 +96,7 @@ def test_a_gate_that_a_server_rejects_is_rejected(release: str, gate: str, on: b
 
 
 def test_a_gate_is_not_there_before_its_first_stage() -> None:
-    gate = Gate("A", "1.0-", GATES["ConstrainedImpersonation"].stages)
+    gate = FeatureGate("A", "1.0-", GATES["ConstrainedImpersonation"].stages)
     assert gate.find_stage(34) is None
     assert not gate.is_on(34)
     assert gate.is_on(36)

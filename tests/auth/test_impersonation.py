@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.auth import impersonation
-from podless.auth.attributes import Attributes, Denied
+from podless.auth.attributes import AccessDenied, Attributes
 from podless.auth.authorizer import AllowAll, Decision
 from podless.auth.user import User
 from podless.meta.errors import BadRequest
@@ -54,7 +54,7 @@ def test_every_part_needs_a_right_of_its_own() -> None:
     assert (acted.name, acted.uid, acted.groups) == ("zoe", "u", ("crew", "devs", "system:authenticated"))
     assert acted.extra == {"acme.com/project": ("one", "two")}
     for missing in RIGHTS:
-        with pytest.raises(Denied):
+        with pytest.raises(AccessDenied):
             impersonation.impersonate_user(Only(*(set(RIGHTS) - {missing})), ALICE, other, ASKED)
 
 
@@ -107,11 +107,11 @@ def test_one_may_act_as_somebody_for_one_verb_only(
     other = User(name)
     assert impersonation.impersonate_user(rights, ALICE, other, ASKED).groups == groups
     for asked in (ASKED._replace(verb="get"), ASKED._replace(resource="gears")):
-        with pytest.raises(Denied):
+        with pytest.raises(AccessDenied):
             impersonation.impersonate_user(rights, ALICE, other, asked)
-    with pytest.raises(Denied):
+    with pytest.raises(AccessDenied):
         impersonation.impersonate_user(Rights((f"impersonate-on:{mode}:list", "cogs")), ALICE, other, ASKED)
-    with pytest.raises(Denied):
+    with pytest.raises(AccessDenied):
         impersonation.impersonate_user(Rights((f"impersonate:{mode}", resource)), ALICE, other, ASKED)
 
 
@@ -120,7 +120,7 @@ def test_nobody_becomes_a_master_for_one_verb() -> None:
     rights = Rights(("impersonate-on:user-info:list", "cogs"), *needed)
     assert impersonation.impersonate_user(rights, ALICE, User("zoe", "", ("crew",)), ASKED).groups[0] == "crew"
     for group in ("system:masters", ""):
-        with pytest.raises(Denied):
+        with pytest.raises(AccessDenied):
             impersonation.impersonate_user(rights, ALICE, User("zoe", "", (group,)), ASKED)
 
 

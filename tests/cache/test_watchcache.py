@@ -219,14 +219,14 @@ def test_labels_looked_for_while_the_state_is_read_anew_are_those_of_the_new_sta
         world = World()
         collection = await world.open(early=True)
         await world.write("ns1/a", 1)
-        read = collection._read
+        read = collection._read_entries
 
         async def read_late() -> tuple[dict[str, Entry], int]:
             collection.follow("n")
             await world.write("ns1/a", 2)
             return await read()
 
-        collection._read = read_late  # type: ignore[method-assign]
+        collection._read_entries = read_late  # type: ignore[method-assign]
         await collection.renew()
         collection.follow("n")
         found = [collection.labelled(PREFIX, "n", [value]) or [] for value in ("1", "2")]

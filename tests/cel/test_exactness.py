@@ -169,7 +169,10 @@ def test_quantities_are_what_they_are_by_exact_numbers(one: str, two: str) -> No
     assert quantity.compare_quantities(left, right) == (exact[0] > exact[1]) - (exact[0] < exact[1])
     total = (exact[0] + exact[1]) * 10**9
     assert (
-        quantity.compare_quantities(quantity._add(left, right), quantity.QuantityValue(total.numerator, -9, False)) == 0
+        quantity.compare_quantities(
+            quantity._add_quantities(left, right), quantity.QuantityValue(total.numerator, -9, False)
+        )
+        == 0
     )
 
 

@@ -33,7 +33,7 @@ class _Looks(Allowance):
         super().__init__(1024)
         self.looks = 0
 
-    def look(self) -> None:
+    def check_time(self) -> None:
         self.looks += 1
         self.left = 1024
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from podless.check.catalog import Catalog, make_kind
 from podless.check.findings import Severity
-from podless.check.judge import Identity, Judge, Strictness, identify_object
+from podless.check.judge import Judge, ObjectIdentity, Strictness, identify_object
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.fields import jsonpatch, mergepatch
@@ -111,7 +111,7 @@ class Conversation:
             return
         outcome = Judge(self._catalog, Strictness("ignore")).judge(_document(definition), definitions=True)
         for sound in outcome.definitions:
-            self._catalog.add(make_kind(sound))
+            self._catalog.add_kind(make_kind(sound))
             self._definitions[sound["metadata"]["name"]] = definition
         self._doubtful -= {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in outcome.definitions}
         self._doubtful |= outcome.unsound
@@ -131,7 +131,7 @@ def _patched(definition: Object | None, step: Step) -> Object | None:
 
 
 def _found(
-    catalog: Catalog, rules: Strictness, old: dict[Identity, bytes] | None, body: Object
+    catalog: Catalog, rules: Strictness, old: dict[ObjectIdentity, bytes] | None, body: Object
 ) -> set[tuple[str, str]]:
     """What a check says."""
     judge = Judge(catalog, rules, old)

@@ -357,7 +357,7 @@ def test_a_text_that_was_read_beforehand_is_what_it_is(raw: bytes) -> None:
         except JSONError as error:
             return str(error)
 
-    parsed = serializer.ParsedJSON.of(raw)
+    parsed = serializer.ParsedJSON.parse(raw)
     assert [outcome(parsed), outcome(parsed)] == [outcome(raw)] * 2  # the second time it is read anew
     assert parsed == raw
 

@@ -168,7 +168,7 @@ def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[s
                 queue.add(key)
                 wanted.add(key)
             elif step == "take":
-                for one in queue.take(1):
+                for one in queue.take_due(1):
                     assert one in wanted
                     assert one not in taken
                     taken.add(one)
@@ -180,8 +180,8 @@ def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[s
                     assert key in queue._failures
         for one in list(taken):
             queue.done(one)
-        assert wanted <= set(queue.take(10))
-        assert not queue.take(10)
+        assert wanted <= set(queue.take_due(10))
+        assert not queue.take_due(10)
 
     asyncio.run(scenario())
 
@@ -204,12 +204,12 @@ class Awaited(Failing):
 async def test_writes_wait_for_a_controller_while_it_runs() -> None:
     controller = Awaited()
     follow_ups = controller.api.follow_ups
-    assert follow_ups.of(CONFIG_MAPS) is None
+    assert follow_ups.find_follow_up(CONFIG_MAPS) is None
     for _ in range(2):  # a server may lose its lease and get it again
         await controller.start()
-        assert follow_ups.of(CONFIG_MAPS) is controller
+        assert follow_ups.find_follow_up(CONFIG_MAPS) is controller
         await controller.stop()
-        assert follow_ups.of(CONFIG_MAPS) is None
+        assert follow_ups.find_follow_up(CONFIG_MAPS) is None
 
 
 async def test_a_controller_writes_on_the_condition_that_it_was_started_with() -> None:

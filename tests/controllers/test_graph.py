@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.controllers.graph import Graph, OwnerReference
+from podless.controllers.graph import Graph, GraphOwner
 
 KEYS = st.sampled_from([f"/example.com/gadgets/default/{name}" for name in "abcd"])
 OWNERS = st.builds(
-    OwnerReference,
+    GraphOwner,
     st.sampled_from(["", "example.com"]),
     st.just("Gadget"),
     st.sampled_from("ab"),
@@ -20,11 +20,11 @@ STEPS = st.lists(st.tuples(KEYS, st.lists(OWNERS, max_size=3)))
 
 
 @given(STEPS)
-def test_it_knows_what_was_said_last(steps: list[tuple[str, list[OwnerReference]]]) -> None:
-    graph, model = Graph(), dict[str, list[OwnerReference]]()
+def test_it_knows_what_was_said_last(steps: list[tuple[str, list[GraphOwner]]]) -> None:
+    graph, model = Graph(), dict[str, list[GraphOwner]]()
     for key, owners in steps:
         if owners:
-            graph.put(key, owners)
+            graph.put_owners(key, owners)
         else:
             assert graph.drop(key) == tuple(model.get(key, ()))
         model[key] = owners
@@ -38,7 +38,5 @@ def test_it_knows_what_was_said_last(steps: list[tuple[str, list[OwnerReference]
 
 def test_a_reference_is_read_without_its_version() -> None:
     reference = {"apiVersion": "example.com/v1", "kind": "Gadget", "name": "a", "uid": "1", "blockOwnerDeletion": True}
-    assert OwnerReference.read(reference) == OwnerReference("example.com", "Gadget", "a", "1", True)
-    assert OwnerReference.read({"apiVersion": "v1", "kind": "ConfigMap"}) == OwnerReference(
-        "", "ConfigMap", "", "", False
-    )
+    assert GraphOwner.read(reference) == GraphOwner("example.com", "Gadget", "a", "1", True)
+    assert GraphOwner.read({"apiVersion": "v1", "kind": "ConfigMap"}) == GraphOwner("", "ConfigMap", "", "", False)

@@ -16,7 +16,7 @@ async def _lead(client: str) -> tuple[Election, list[Lease]]:
         freed.append(lease)
 
     election = Election(free)
-    election.note(LEASE, client)
+    election.note_lease(LEASE, client)
     return election, freed
 
 
@@ -27,7 +27,7 @@ async def test_a_deposed_leader_may_not_take_the_lease_again_before_another_one_
     assert election.awaited
     assert election.refuses(LEASE, "one")
     assert not election.refuses(LEASE, "two")
-    election.note(LEASE, "two")
+    election.note_lease(LEASE, "two")
     assert not election.awaited
     assert not election.refuses(LEASE, "one")
 

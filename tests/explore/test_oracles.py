@@ -10,21 +10,21 @@ import pytest
 from podless.explore.findings import Fault, Finding, Report, Run
 from podless.explore.oracles import judge_run
 from podless.explore.page import write_page
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.schedule import HoldEvents, Schedule
 from podless.explore.story import tell_story
 
 _BED = "controller create configmaps default/bed"
-_STEP = Entry("user", "", "step 1: apply Garden <one>", "step 1", revision=1)
-_SEEN = Entry("event", "controller", "controller sees gardens default/one added", resource="gardens", revision=2)
+_STEP = LogEntry("user", "", "step 1: apply Garden <one>", "step 1", revision=1)
+_SEEN = LogEntry("event", "controller", "controller sees gardens default/one added", resource="gardens", revision=2)
 
 
-def _create(number: int, **more: Any) -> Entry:
+def _create(number: int, **more: Any) -> LogEntry:
     point = _BED if number == 1 else f"{_BED} #{number}"
-    return Entry("write", "controller", point, point, 201, number, "configmaps", after={"kind": "ConfigMap"}, **more)
+    return LogEntry("write", "controller", point, point, 201, number, "configmaps", after={"kind": "ConfigMap"}, **more)
 
 
-def _run(*entries: Entry, state: Any = None, states: Any = None, faults: tuple[Fault, ...] = ()) -> Run:
+def _run(*entries: LogEntry, state: Any = None, states: Any = None, faults: tuple[Fault, ...] = ()) -> Run:
     return Run(Schedule(), entries, (), state or {}, faults, states=states or {})
 
 
@@ -36,7 +36,7 @@ def test_creates_without_end_are_wrong_but_not_while_the_view_is_late() -> None:
 
 
 def test_an_error_without_end_is_wrong_but_not_if_an_event_tells_to_stop() -> None:
-    error = Entry("write", "controller", "controller update gardens default/one", status=404)
+    error = LogEntry("write", "controller", "controller update gardens default/one", status=404)
     assert [fault.oracle for fault in judge_run(_run(*[error] * 8), _run())] == ["errors"]
     assert judge_run(_run(*[error] * 8, _SEEN), _run()) == []
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 from itertools import islice
 
 from podless.explore.findings import Fault, Run
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, RejectWrite, Schedule
 from podless.explore.search import draw_schedules, list_perturbations, shrink_schedule
 
-_STEP = Entry("user", "", "step 1: apply Garden one", "step 1")
-_SEEN = Entry("event", "controller", "controller sees gardens", resource="gardens")
+_STEP = LogEntry("user", "", "step 1: apply Garden one", "step 1")
+_SEEN = LogEntry("event", "controller", "controller sees gardens", resource="gardens")
 _BED = "controller create configmaps default/one-bed"
-_WRITE = Entry("write", "controller", _BED, _BED, 201, resource="configmaps", after={"kind": "ConfigMap"})
+_WRITE = LogEntry("write", "controller", _BED, _BED, 201, resource="configmaps", after={"kind": "ConfigMap"})
 
 
-def _run(*entries: Entry, schedule: Schedule | None = None, faults: tuple[Fault, ...] = ()) -> Run:
+def _run(*entries: LogEntry, schedule: Schedule | None = None, faults: tuple[Fault, ...] = ()) -> Run:
     return Run(schedule or Schedule(), entries, (), {}, faults)
 
 
@@ -29,7 +29,7 @@ def test_writes_are_cut_off_and_events_are_held_from_steps_and_writes_on() -> No
 
 
 def test_what_no_request_follows_is_not_tried() -> None:
-    found = list_perturbations(_run(_STEP, _SEEN, _WRITE, Entry("user", "", "step 2", "step 2"), _SEEN))
+    found = list_perturbations(_run(_STEP, _SEEN, _WRITE, LogEntry("user", "", "step 2", "step 2"), _SEEN))
     assert not [one for one in found if one.at == "step 2"]
 
 
@@ -47,7 +47,7 @@ def test_slow_caches_come_last() -> None:
 
 def test_no_generated_name_exists_already() -> None:
     point = "controller create configmaps default/one-bed-*"
-    write = Entry("write", "controller", point, point, 201, resource="configmaps", after={"kind": "ConfigMap"})
+    write = LogEntry("write", "controller", point, point, 201, resource="configmaps", after={"kind": "ConfigMap"})
     assert RejectWrite(point) not in list_perturbations(_run(_STEP, _SEEN, write))
 
 

@@ -10,7 +10,7 @@ import pytest
 from podless.fields import jsonpatch, managers, mergepatch, strategic
 from podless.fields.combine import merge_values
 from podless.fields.compare import compare_values
-from podless.fields.merge import Endpoint
+from podless.fields.merge import WriteTarget
 from podless.fields.sets import parse_set
 from podless.fields.typed import of_schema
 from podless.meta.errors import APIError
@@ -33,7 +33,7 @@ MAP = {
 SCHEMA = {"type": "object", "properties": {"set": SET, "map": MAP}}
 SHAPE = of_schema(SCHEMA)
 SHAPES = {"g/v1": SHAPE, "g/v2": SHAPE}
-PLACE = Endpoint(version="g/v1", shapes=SHAPES.get, blank={"apiVersion": "g/v1", "metadata": {}})
+PLACE = WriteTarget(version="g/v1", shapes=SHAPES.get, blank={"apiVersion": "g/v1", "metadata": {}})
 NOW = "2026-01-01T00:00:00Z"
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podless.fields import managers, scaling
 from podless.fields.managers import ApplyConflict
-from podless.fields.merge import Endpoint
+from podless.fields.merge import WriteTarget
 from podless.fields.sets import make_set
 from podless.fields.typed import of_schema, of_struct
 from podless.meta.errors import BadRequest, Internal
@@ -35,9 +35,9 @@ SPEC = {
 }
 SCHEMA = {"type": "object", "properties": {"spec": SPEC, "status": {"type": "object", "properties": {"phase": TEXT}}}}
 SHAPES = {"g/v1": of_schema(SCHEMA), "g/v2": of_schema(SCHEMA)}
-V1 = Endpoint("g/v1", SHAPES.get, {"apiVersion": "g/v1", "kind": "Gadget"}, reset={"g/v1": make_set(("f:status",))})
-V2 = Endpoint("g/v2", SHAPES.get, {"apiVersion": "g/v2", "kind": "Gadget"})
-STATUS = Endpoint(
+V1 = WriteTarget("g/v1", SHAPES.get, {"apiVersion": "g/v1", "kind": "Gadget"}, reset={"g/v1": make_set(("f:status",))})
+V2 = WriteTarget("g/v2", SHAPES.get, {"apiVersion": "g/v2", "kind": "Gadget"})
+STATUS = WriteTarget(
     "g/v1", SHAPES.get, V1.blank, subresource="status", reset={"g/v1": make_set(("f:metadata",), ("f:spec",))}
 )
 THEN, NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
@@ -48,13 +48,13 @@ def gadget(spec: Any = None, version: str = "g/v1", **more: Any) -> Object:
     return made if spec is None else made | {"spec": spec}
 
 
-def create(obj: Object, manager: str = "creator", place: Endpoint = V1, now: str = THEN) -> Object:
+def create(obj: Object, manager: str = "creator", place: WriteTarget = V1, now: str = THEN) -> Object:
     obj = copy.deepcopy(obj)
     managers.put_managed_fields(obj["metadata"], managers.update_managed_fields(place, None, obj, manager, now))
     return obj
 
 
-def update(old: Object, changed: Object, manager: str = "editor", place: Endpoint = V1, now: str = NOW) -> Object:
+def update(old: Object, changed: Object, manager: str = "editor", place: WriteTarget = V1, now: str = NOW) -> Object:
     obj = copy.deepcopy(changed)
     obj["metadata"].setdefault("managedFields", old["metadata"].get("managedFields"))
     managers.put_managed_fields(obj["metadata"], managers.update_managed_fields(place, old, obj, manager, now))
@@ -62,7 +62,7 @@ def update(old: Object, changed: Object, manager: str = "editor", place: Endpoin
 
 
 def apply(
-    live: Object | None, spec: Any, manager: str = "alpha", place: Endpoint = V1, now: str = NOW, force: bool = False
+    live: Object | None, spec: Any, manager: str = "alpha", place: WriteTarget = V1, now: str = NOW, force: bool = False
 ) -> Object:
     return managers.apply_object(place, live, gadget(spec, place.version), manager, force, now)
 
@@ -308,18 +308,18 @@ def test_appliers_are_one_in_all_versions() -> None:
 def test_owners_in_a_version_that_is_gone() -> None:
     obj = create(gadget({"size": 1}, "g/v2"), place=V2) | {"apiVersion": "g/v1"}
     only = {"g/v1": SHAPES["g/v1"]}
-    custom = Endpoint("g/v1", only.get, V1.blank)
+    custom = WriteTarget("g/v1", only.get, V1.blank)
     with pytest.raises(Internal, match="request to convert CR to an invalid group/version: g/v2"):
         apply(obj, {"color": "x"}, place=custom)
     assert owned(update(obj, gadget({"size": 2}), place=custom)) == {}
-    builtin = Endpoint("g/v1", only.get, V1.blank, custom=False)
+    builtin = WriteTarget("g/v1", only.get, V1.blank, custom=False)
     assert owned(update(obj, gadget({"size": 2}), place=builtin)) == {"editor": {"f:size": {}}}
 
 
 def test_an_object_must_fit_the_versions_of_its_owners() -> None:
     narrow = of_schema({"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": NUMBER}}}})
     shapes = {"g/v1": narrow, "g/v2": SHAPES["g/v2"]}
-    one, two = Endpoint("g/v1", shapes.get, V1.blank), Endpoint("g/v2", shapes.get, V2.blank)
+    one, two = WriteTarget("g/v1", shapes.get, V1.blank), WriteTarget("g/v2", shapes.get, V2.blank)
     live = apply(None, {"size": 1}, place=one) | {"apiVersion": "g/v2"}
     with pytest.raises(Internal) as caught:
         apply(live, {"color": "red"}, "beta", two)
@@ -364,7 +364,7 @@ def test_kubectl_takes_over_what_it_applied_from_its_side() -> None:
 
 def test_built_in_kinds_write_their_sets_in_order() -> None:
     blank = structs.decode_struct(CONFIG_MAP, {}) | {"kind": "ConfigMap", "apiVersion": "v1"}
-    place = Endpoint("v1", {"v1": of_struct(CONFIG_MAP)}.get, blank, custom=False)
+    place = WriteTarget("v1", {"v1": of_struct(CONFIG_MAP)}.get, blank, custom=False)
     made = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}, "data": {"b": "1", "a": "1"}}
     (entry,) = managers.update_managed_fields(place, None, made, "", NOW)
     assert list(entry["fieldsV1"]["f:data"]) == [".", "f:a", "f:b"]

@@ -21,14 +21,14 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 )
 def test_a_document_is_made_in_slices(client: Client, path: str, accept: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
-    real = _Worker.look
+    real = _Worker.yield_if_due
 
     def look(self: _Worker) -> None:
         looks.append(path)
         real(self)
 
     monkeypatch.setattr(slices, "SLICE", -1.0)
-    monkeypatch.setattr(_Worker, "look", look)
+    monkeypatch.setattr(_Worker, "yield_if_due", look)
     monkeypatch.setattr("podless.publish.discovery.charge", lambda steps: charge(steps * 1024))
     assert (
         client.post(CRDS, definition(f"documents{next(_NUMBERS)}.example.com")).status == 201

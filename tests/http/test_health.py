@@ -92,7 +92,7 @@ async def test_a_store_that_does_not_answer_is_told(app: App, monkeypatch: pytes
 
 async def test_a_controller_that_has_failed_says_so(app: App) -> None:
     assert app.cluster is not None
-    app.cluster.health.add("mine", lambda: None)
+    app.cluster.health.add_check("mine", lambda: None)
     assert await ask(app, "/healthz/mine") == (200, "ok")
     roles = app.cluster._controllers[0]
     roles._faults["all"] = "it does not go on"

@@ -37,15 +37,15 @@ class Waiting:
 
 def test_an_account_has_a_bound_for_all_and_one_for_each() -> None:
     held = Held(100)
-    held.take("a", 50)
+    held.charge_user("a", 50)
     with pytest.raises(TooManyRequests) as caught:
-        held.take("a", 1)
+        held.charge_user("a", 1)
     assert caught.value.details == {"retryAfterSeconds": 1}
-    held.take("b", 50)
+    held.charge_user("b", 50)
     with pytest.raises(TooManyRequests):
-        held.take("c", 1)
+        held.charge_user("c", 1)
     held.give("a", 50)
-    held.take("c", 50)
+    held.charge_user("c", 50)
     assert (held.held, held.sorts["bodies"]) == (100, 100)
     held.loose += 26
     assert held.crowded
@@ -80,10 +80,10 @@ def test_who_has_most_makes_room_for_others() -> None:
     assert all(each.hold(10) for each in greedy)
     some = [Waiting(held, "b") for _ in range(4)]
     assert all(each.hold(10) for each in some)
-    held.take("c", 30)
+    held.charge_user("c", 30)
     assert [each.was_cut for each in (*greedy, *some)] == [True, True, False, False, False, False, False, False, False]
     with pytest.raises(TooManyRequests):
-        held.take("c", 20)  # nobody has more than this would be
+        held.charge_user("c", 20)  # nobody has more than this would be
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 5), st.integers(0, 60), st.booleans()), max_size=60))

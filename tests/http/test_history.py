@@ -156,7 +156,7 @@ async def test_an_earlier_list_is_read_without_loading_all_objects(tmp_path: Any
         for chosen in ({}, {"limit": "1"}, {"fieldSelector": "metadata.name=one"}):
             assert [one["data"] for one in (await ask_app(app, "GET", path, **at, **chosen))["items"]] == [{"n": "0"}]
         assert app.cluster is not None
-        known = app.cluster.api.cache.known("/core/configmaps/")
+        known = app.cluster.api.cache.find_collection("/core/configmaps/")
         assert known is not None
         assert not known.loaded
         assert [one["data"] for one in (await ask_app(app, "GET", path))["items"]] == [{"n": "1"}]

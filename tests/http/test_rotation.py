@@ -84,12 +84,12 @@ def test_a_server_in_memory_makes_its_certificate_for_the_first_connection() -> 
 def test_nothing_is_kept_in_step_before_it_is_used(tmp_path: Path) -> None:
     certificates = Certificates(tmp_path)
     rotation = Rotation(certificates, [])
-    rotation.check()
+    rotation.reload_changed()
     assert not certificates.files[0].exists()
     rotation.load()
     first = certificates.files[0].read_bytes()
     certificates.files[0].unlink()
-    rotation.check()
+    rotation.reload_changed()
     assert certificates.files[0].read_bytes() != first
 
 
@@ -141,14 +141,14 @@ async def test_files_of_somebody_else_are_served_and_read_again(tmp_path: Path, 
     rotation = Rotation(certificates, [])
     rotation.load()
     context = rotation.context
-    rotation.check()
+    rotation.reload_changed()
     assert shown(context) == "first.example.com"
     good = [path.read_bytes() for path in given]
     given[0].write_bytes(b"half of one")
-    rotation.check()
+    rotation.reload_changed()
     assert shown(context) == "first.example.com"
     renewed(tmp_path, "second")
-    rotation.check()
+    rotation.reload_changed()
     assert shown(context) == "second.example.com"
     assert [path.read_bytes() for path in given] != good
     assert {path.name for path in folder.iterdir()} == {"ca.crt", "ca.key"}

@@ -23,7 +23,7 @@ class Backend:
     def __init__(self) -> None:
         self.lines: list[Any] = []
 
-    def note(self, line: bytes) -> None:
+    def queue_line(self, line: bytes) -> None:
         self.lines.append(orjson.loads(line))
 
     def codes(self) -> list[int]:
@@ -45,7 +45,7 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
         statuses = []
         for path, taken in ((b"/long", 0), (b"/short", 10), (b"/long", 10), (b"/long", 0)):
             if taken:
-                held.take("a", taken)
+                held.charge_user("a", taken)
             client.send(b"GET %b HTTP/1.1\r\nHost: h\r\n\r\n" % path)
             statuses.append((await client.answer())[0])
             if taken:

@@ -56,14 +56,14 @@ def client() -> Iterator[Client]:
 def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often work was suspended, at the first place of a list. A slice is over at each look at the clock."""
     suspended = [0]
-    real = _Worker.look
+    real = _Worker.yield_if_due
 
     def look(self: _Worker) -> None:
         suspended[0] += 1
         real(self)
 
     monkeypatch.setattr(slices, "SLICE", -1.0)
-    monkeypatch.setattr(_Worker, "look", look)
+    monkeypatch.setattr(_Worker, "yield_if_due", look)
     return suspended
 
 
@@ -154,7 +154,7 @@ def test_watches_with_selectors_of_their_own_look_into_a_long_object_once(
     client: Client, count: list[int], accept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = []
-    real = view._read
+    real = view._read_as_version
 
     def read(*about: Any) -> Any:
         reads.append(about)
@@ -168,7 +168,7 @@ def test_watches_with_selectors_of_their_own_look_into_a_long_object_once(
         head = {"Authorization": f"Bearer {client._token}", "Accept": accept}
         watching.request("GET", f"{PATH.format('v2')}{query}", headers=head)
         opened.append((watching, watching.getresponse()))
-    monkeypatch.setattr(view, "_read", read)
+    monkeypatch.setattr(view, "_read_as_version", read)
     changed = client.merge(f"{PATH.format('v1')}/g7", {"metadata": {"labels": {"turn": revision}}})
     shown = [json.loads(lines.readline())["object"] for _, lines in opened]
     for watching, _ in opened:

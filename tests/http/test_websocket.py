@@ -132,7 +132,7 @@ def test_frames_are_found_in_pieces_of_any_size(frames: list[tuple[int, bytes]],
     frames = [(operation, payload if operation != 9 else payload[:125]) for operation, payload in frames]
     sent = b"".join(masked(operation, payload, mask) for operation, payload in frames) + masked(8, b"", mask)
     told = Told()
-    reader = websocket.Reader(told)
+    reader = websocket.WebSocketReader(told)
     for start in range(0, len(sent), size * 100):
         reader.feed(sent[start : start + size * 100])
     pongs = [websocket.frame_message(10, payload) for operation, payload in frames if operation == 9]
@@ -142,7 +142,7 @@ def test_frames_are_found_in_pieces_of_any_size(frames: list[tuple[int, bytes]],
 @pytest.mark.parametrize("data", [websocket.frame_message(1, b"unmasked"), masked(9, b"p" * 126, b"mask")])
 def test_a_broken_frame_ends_it(data: bytes) -> None:
     told = Told()
-    reader = websocket.Reader(told)
+    reader = websocket.WebSocketReader(told)
     reader.feed(data + masked(9, b"", b"mask"))
     assert told.said == [websocket.frame_message(8, b"\x03\xea")]
 
@@ -151,7 +151,7 @@ def test_who_says_too_much_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("podless.http.websocket.time", SimpleNamespace(monotonic=lambda: now[0]))
     told = Told()
-    reader = websocket.Reader(told)
+    reader = websocket.WebSocketReader(told)
     reader.feed(masked(9, b"", b"mask") * 900)
     now[0] = 2.0  # so many in a second are nothing
     reader.feed(masked(9, b"", b"mask") * 900)

@@ -40,7 +40,7 @@ def test_what_is_read(raw: bytes) -> None:
 
 
 def test_a_long_answer_in_yaml_was_read_as_json_before() -> None:
-    response = read(ParsedJSON.of(b"response: {uid: u, allowed: true}"))["response"]  # type: ignore[index]
+    response = read(ParsedJSON.parse(b"response: {uid: u, allowed: true}"))["response"]  # type: ignore[index]
     assert (response["uid"], response["allowed"]) == ("u", True)
 
 

@@ -43,7 +43,7 @@ async def test_a_namespace_is_known_once_namespaces_are_loaded(state: State) -> 
     with pytest.raises(LookupError):
         await state.namespace("a")
     assert state.known_namespace("a") is None
-    state.registry.put(NAMESPACES)
+    state.registry.put_kind(NAMESPACES)
     await state.store.commit([Operation(NAMESPACES.key("", "a"), BLANK, 0)])
     assert state.known_namespace("a") is None
     entry = await state.namespace("a")

@@ -23,7 +23,7 @@ def served(count: int) -> Registry:
     for number in range(count):
         crd = definition(f"g{number}.example.com")
         crd["metadata"]["uid"], crd["status"] = str(number), {}
-        registry.put(compile_kind(crd, serializer.encode_json(crd)))
+        registry.put_kind(compile_kind(crd, serializer.encode_json(crd)))
     registry.announce({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
     return registry
 
@@ -55,7 +55,7 @@ def test_kinds_may_go_and_come_while_a_document_is_made(
             registry.remove(group, "gadgets")
             crd = definition("late.example.com")
             crd["metadata"]["uid"], crd["status"] = "late", {}
-            registry.put(compile_kind(crd, serializer.encode_json(crd)))
+            registry.put_kind(compile_kind(crd, serializer.encode_json(crd)))
 
     monkeypatch.setattr(discovery, "charge", charge)
     shown = document(registry)
@@ -67,14 +67,14 @@ def test_kinds_may_go_and_come_while_a_document_is_made(
 def test_a_built_in_kind_names_another_group_version_only() -> None:
     registry = Registry()
     for kind in catalog.ALL:
-        registry.put(kind)
+        registry.put_kind(kind)
     [core] = discovery.aggregated_document(registry, core=True)["items"]
     pods = next(one for one in core["versions"][0]["resources"] if one["resource"] == "pods")
     assert pods["responseKind"] == {"group": "", "version": "", "kind": "Pod"}
     answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
     assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
-    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))
+    registry.put_kind(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))
     custom = next(
         one
         for one in discovery.aggregated_document(registry, core=False)["items"]

@@ -31,7 +31,7 @@ def until(truth: bool) -> None:
 
 def test_a_pause_lasts_until_the_last_is_done() -> None:
     pause = Pause()
-    one, other = pause.begin(), pause.begin()
+    one, other = pause.pause_collector(), pause.pause_collector()
     pause.end(one)
     assert not gc.isenabled()
     pause.end(other)
@@ -40,12 +40,12 @@ def test_a_pause_lasts_until_the_last_is_done() -> None:
 
 def test_it_goes_on_after_a_while_whoever_forgot_to_say_so() -> None:
     pause = Pause(most=0.01)
-    late = pause.begin()
+    late = pause.pause_collector()
     while not gc.isenabled():  # which takes processor time
         pass
     pause.end(late)  # which counts for nothing in later pauses
     again = Pause()
-    number = again.begin()
+    number = again.pause_collector()
     assert not gc.isenabled()
     pause.end(late)
     assert not gc.isenabled()
@@ -62,7 +62,7 @@ def test_time_in_which_nothing_is_done_does_not_count(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(gcpause, "time", SimpleNamespace(process_time=clock))
     pause = Pause(most=0.01)
-    number = pause.begin()
+    number = pause.pause_collector()
     for _ in range(5):
         assert looks.acquire(timeout=60)
     assert not gc.isenabled()
@@ -74,7 +74,7 @@ def test_time_in_which_nothing_is_done_does_not_count(monkeypatch: pytest.Monkey
 def test_who_has_it_off_has_it_off() -> None:
     pause = Pause()
     gc.disable()
-    pause.end(pause.begin())
+    pause.end(pause.pause_collector())
     assert not gc.isenabled()
 
 
@@ -82,7 +82,7 @@ def test_no_thread_is_left() -> None:
     before = threading.active_count()
     pause = Pause()
     for _ in range(5):
-        pause.end(pause.begin())
+        pause.end(pause.pause_collector())
     end = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.001)
@@ -113,7 +113,7 @@ def test_the_collector_does_not_run_in_a_short_piece_of_work() -> None:
     pause = Pause()
     assert pause.run(gc.isenabled) is False
     assert gc.isenabled()
-    number = pause.begin()
+    number = pause.pause_collector()
     assert pause.run(gc.isenabled) is False
     assert not gc.isenabled()
     pause.end(number)

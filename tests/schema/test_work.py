@@ -187,7 +187,7 @@ def test_errors_share_the_text_that_lists_an_enum_and_are_no_more_than_a_client_
 def test_only_the_errors_of_the_best_alternative_are_written(keyword: str) -> None:
     branches = [{"pattern": f"^a{place}$"} for place in range(30)] + [{"maxLength": 9, "pattern": "^b"}]
     node = Node({"type": "array", "items": {"type": "string", keyword: branches}})
-    look = field.Found()
+    look = field.FoundErrors()
     with look:
         errors = check.validate_value(["x", "y"], node)
     assert look.errors == errors

@@ -170,9 +170,9 @@ class LateStore:
     def figures(self) -> Mapping[str, int]:
         return self._inner.figures()
 
-    async def check(self) -> None:
+    async def check_health(self) -> None:
         await self._later()
-        await self._inner.check()
+        await self._inner.check_health()
 
     async def compact(self, revision: int) -> None:
         await self._inner.compact(revision)

@@ -24,7 +24,7 @@ async def taken(store: Store) -> list[bytes]:
         text += lines
         if not after:
             break
-    foot.add(text)
+    foot.count_lines(text)
     return (text + foot.line()).splitlines(keepends=True)
 
 

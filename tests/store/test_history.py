@@ -33,7 +33,7 @@ def fill(wanted: Keep, writes: list[tuple[int, int]]) -> tuple[History, int]:
     found, now, gone = History(wanted), 0, 0
     for revision, (replaced, seconds) in enumerate(writes, 1):
         now += seconds
-        found.add(revision, replaced, now)
+        found.note_writes(revision, replaced, now)
         while due := found.due(now):
             assert due > gone
             gone = due
@@ -56,7 +56,7 @@ def test_it_is_bounded_by_all_three_and_nothing_newer_than_needed_is_forgotten(w
 
 def test_age_ends_it_where_nobody_writes() -> None:
     found = History(Keep(age=60.0))
-    found.add(1, 10, 1000)
+    found.note_writes(1, 10, 1000)
     assert found.due(1060) == 0
     assert found.due(1061) == 1
 

@@ -145,14 +145,14 @@ def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
             raise _Unsound("validating webhook may not return response.patch")
         if kind is not None:
             raise _Unsound("validating webhook may not return response.patchType")
-    return _made(response, patch, kind or "")
+    return _make_verdict(response, patch, kind or "")
 
 
 def _old_verdict(answer: Object, mutating: bool) -> Verdict:
     """Return the verdict of a v1beta1 answer, which kube-apiserver does not check."""
     response = _response(answer)
     patch = base64.b64decode(response.get("patch") or "") if mutating else b""
-    return _made(response, patch, "JSONPatch" if patch else "")
+    return _make_verdict(response, patch, "JSONPatch" if patch else "")
 
 
 def _response(answer: Object) -> Object:
@@ -167,7 +167,7 @@ def _type(answer: Object) -> str:
     return f"{group}/{version}, Kind={answer.get('kind') or ''}"
 
 
-def _made(response: Object, patch: bytes, kind: str) -> Verdict:
+def _make_verdict(response: Object, patch: bytes, kind: str) -> Verdict:
     return Verdict(
         bool(response.get("allowed")),
         patch,

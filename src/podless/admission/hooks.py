@@ -63,14 +63,14 @@ class Binding:
 P = TypeVar("P", bound=Policy)
 
 
-class Hook(NamedTuple, Generic[P]):
+class BoundPolicy(NamedTuple, Generic[P]):
     """A policy with all that bind it."""
 
     policy: P
     bindings: list[Binding]
 
 
-class Fault(NamedTuple):
+class PolicyFault(NamedTuple):
     """A policy, or one of its bindings, that cannot be put to use for a write.
 
     unconfigured: something that it names is not there, so it could not be evaluated.
@@ -91,7 +91,7 @@ class Invocation(NamedTuple, Generic[P]):
     params: Object | None
 
 
-class Hooks(Generic[P]):
+class BoundPolicies(Generic[P]):
     """The policies that are bound, in the order of their names."""
 
     def __init__(self, state: State, policies: Kind, bindings: Kind, make: Callable[[Object], P]) -> None:
@@ -99,32 +99,34 @@ class Hooks(Generic[P]):
         self._policies: Lister[P] = Lister(state.cache, policies, make)
         self._bindings: Lister[Binding] = Lister(state.cache, bindings, Binding)
         self._seen = (-1, -1)
-        self._hooks: Concerned[Hook[P]] = Concerned(_covers, exempt_from_policies)
+        self._hooks: Concerned[BoundPolicy[P]] = Concerned(_covers, exempt_from_policies)
 
     async def load(self) -> None:
         """Load the policies and bindings."""
         await self._policies.load()
         await self._bindings.load()
 
-    def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Hook[P]]:
+    def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[BoundPolicy[P]]:
         """Return the policies with their bindings that may apply to such writes."""
         policies, bindings = self._seen
         if self._policies.collection.changed != policies or self._bindings.collection.changed != bindings:
             seen = self._policies.collection.changed, self._bindings.collection.changed
             self._pair()
             self._seen = seen
-        return self._hooks.of(operation, kind, subresource) if self._hooks.items else ()
+        return self._hooks.select_items(operation, kind, subresource) if self._hooks.items else ()
 
     def _pair(self) -> None:
         by_policy: dict[str, list[Binding]] = {}
         for binding in self._bindings.items():
             by_policy.setdefault(binding.policy, []).append(binding)
         policies = self._policies.items()
-        self._hooks.put([Hook(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy])
+        self._hooks.set_items(
+            [BoundPolicy(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy]
+        )
 
-    async def find(self, subject: Subject, hooks: Sequence[Hook[P]]) -> list[Invocation[P] | Fault]:
+    async def find(self, subject: Subject, hooks: Sequence[BoundPolicy[P]]) -> list[Invocation[P] | PolicyFault]:
         """Return the evaluations that a write needs, and the faults of policies that cannot be evaluated, in order."""
-        found: list[Invocation[P] | Fault] = []
+        found: list[Invocation[P] | PolicyFault] = []
         for policy, bindings in hooks:
             try:
                 version = await policy.matching.find(subject)
@@ -132,7 +134,7 @@ class Hooks(Generic[P]):
                     continue
                 kind = params.find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
             except (APIError, Unconfigured) as error:
-                found.append(Fault(policy, None, f"failed to configure policy: {_text(error)}", True))
+                found.append(PolicyFault(policy, None, f"failed to configure policy: {_describe_error(error)}", True))
                 continue
             for binding in bindings:
                 found += await self._bound(subject, policy, binding, version, kind)
@@ -140,7 +142,7 @@ class Hooks(Generic[P]):
 
     async def _bound(
         self, subject: Subject, policy: P, binding: Binding, version: Version, kind: tuple[Kind, Version] | None
-    ) -> list[Invocation[P] | Fault]:
+    ) -> list[Invocation[P] | PolicyFault]:
         try:
             if binding.matching is not None and await binding.matching.find(subject) is None:
                 return []
@@ -149,13 +151,13 @@ class Hooks(Generic[P]):
                 return [Invocation(policy, binding, version, None)]
             found = await params.find_params(self._state, kind, wanted, subject.attr.namespace)
         except (APIError, Unconfigured) as error:
-            return [Fault(policy, binding, f"failed to configure binding: {_text(error)}", True)]
+            return [PolicyFault(policy, binding, f"failed to configure binding: {_describe_error(error)}", True)]
         return [Invocation(policy, binding, version, each) for each in found]
 
 
-def _covers(hook: Hook[P], operation: str, kind: Kind, subresource: str) -> bool:
+def _covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
     return hook.policy.matching.covers(operation, kind, subresource)
 
 
-def _text(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return error.message if isinstance(error, APIError) else str(error)

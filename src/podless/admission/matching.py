@@ -233,12 +233,12 @@ class Concerned(Generic[T]):
         self.items: Sequence[T] = ()
         self._known: dict[tuple[str, str, str, str], tuple[Kind, Sequence[T]]] = {}
 
-    def put(self, items: Sequence[T]) -> None:
+    def set_items(self, items: Sequence[T]) -> None:
         """Choose among these from now on."""
         self.items = items
         self._known.clear()
 
-    def of(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
+    def select_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         """Return the items that may concern such writes."""
         if not self.items:
             return ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import Fault, Hooks, Invocation, Policy
+from podless.admission.hooks import BoundPolicies, Invocation, Policy, PolicyFault
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write, internal_error
 from podless.admission.reinvocation import Reinvocation
@@ -59,7 +59,9 @@ class MutatingAdmissionPolicy(Plugin):
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         self._state = state
         self._authorizer = authorizer
-        self._hooks: Hooks[MutatingPolicy] = Hooks(state, MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy)
+        self._hooks: BoundPolicies[MutatingPolicy] = BoundPolicies(
+            state, MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy
+        )
 
     async def start(self) -> None:
         await self._hooks.load()
@@ -71,11 +73,11 @@ class MutatingAdmissionPolicy(Plugin):
         """Raise Forbidden if a policy fails and its failurePolicy is Fail."""
         hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
         subject = Subject(attr, self._state, self._authorizer)
-        rounds = Reinvocation.of(attr, "MutatingAdmissionPolicy")
-        faults: list[Fault] = []
+        rounds = Reinvocation.record_of(attr, "MutatingAdmissionPolicy")
+        faults: list[PolicyFault] = []
         done: dict[str, bool] = {}
         for found in await self._hooks.find(subject, hooks):
-            if isinstance(found, Fault):
+            if isinstance(found, PolicyFault):
                 faults.append(found)
                 continue
             faults += await _carry_out(attr, subject, found, rounds, done)
@@ -87,7 +89,7 @@ class MutatingAdmissionPolicy(Plugin):
             raise _refusal(attr, counting)
 
 
-def _refusal(attr: AdmissionAttributes, faults: list[Fault]) -> Exception:
+def _refusal(attr: AdmissionAttributes, faults: list[PolicyFault]) -> Exception:
     texts = []
     for fault in faults:
         named = gotext.quote(fault.policy.name)
@@ -107,7 +109,7 @@ async def _carry_out(
     found: Invocation[MutatingPolicy],
     rounds: Reinvocation,
     done: dict[str, bool],
-) -> list[Fault]:
+) -> list[PolicyFault]:
     """Change the object as one policy says; what went wrong.
 
     done: in which versions the object has been looked at, the last one last, and whether a mutation was carried out.
@@ -122,18 +124,18 @@ async def _carry_out(
         if rounds.skips(attr, key):
             return []
     except (ConditionFailed, ConversionFailed) as error:
-        return [Fault(policy, binding, str(error))]
+        return [PolicyFault(policy, binding, str(error))]
     before = attr.obj
-    faults: list[Fault] = []
+    faults: list[PolicyFault] = []
     for mutation in policy.mutations:
         why = await _change(attr, subject, found, mutation)
         done[found.version.name] = done.pop(found.version.name, False) or not why
         if why:
-            faults.append(Fault(policy, binding, why))
+            faults.append(PolicyFault(policy, binding, why))
     if attr.obj != before:
         rounds.changed(attr)
     if policy.spec.get("reinvocationPolicy") == "IfNeeded":
-        rounds.asked(key)
+        rounds.request_call(key)
     return faults
 
 

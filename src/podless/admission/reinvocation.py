@@ -18,7 +18,7 @@ class Reinvocation:
         self._last: Object | None = None
 
     @classmethod
-    def of(cls, attr: AdmissionAttributes, step: str) -> Reinvocation:
+    def record_of(cls, attr: AdmissionAttributes, step: str) -> Reinvocation:
         """Return the record of a plugin for this round."""
         found = attr.reinvocations.get(step)
         if found is None:
@@ -37,7 +37,7 @@ class Reinvocation:
         self._require()
         attr.reinvoke = True
 
-    def asked(self, one: Hashable) -> None:
+    def request_call(self, one: Hashable) -> None:
         """Note that a callee wants to be called again if the object changes."""
         self._earlier.add(one)
 

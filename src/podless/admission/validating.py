@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
+from podless.admission.hooks import BoundPolicies, BoundPolicy, Invocation, Policy, PolicyFault
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import CODES, forbid_write
 from podless.admission.subject import Subject
@@ -82,7 +82,9 @@ class ValidatingAdmissionPolicy(Plugin):
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         self._state = state
         self._authorizer = authorizer
-        self._hooks: Hooks[ValidatingPolicy] = Hooks(state, VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy)
+        self._hooks: BoundPolicies[ValidatingPolicy] = BoundPolicies(
+            state, VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy
+        )
 
     async def start(self) -> None:
         await self._hooks.load()
@@ -106,9 +108,9 @@ class _Run:
         self.audited: list[Object] = []
         self.annotations: dict[str, list[str]] = {}
 
-    async def go(self, all_: Hooks[ValidatingPolicy], hooks: Sequence[Hook[ValidatingPolicy]]) -> None:
+    async def go(self, all_: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]) -> None:
         for found in await all_.find(self.subject, hooks):
-            if isinstance(found, Fault):
+            if isinstance(found, PolicyFault):
                 if found.policy.strict:
                     self.deny(found, Failure(0, found.why))
                 continue
@@ -122,7 +124,7 @@ class _Run:
         if self.denied is not None:
             raise self.denied
 
-    def deny(self, found: Fault | Invocation[ValidatingPolicy], failure: Failure) -> None:
+    def deny(self, found: PolicyFault | Invocation[ValidatingPolicy], failure: Failure) -> None:
         """Record a denial. The first one counts."""
         if self.denied is not None:
             return

@@ -94,7 +94,7 @@ class _Webhooks(Plugin):
         self._state = state
         self._authorizer = authorizer
         self._client = state.remote
-        self._source: Lister[list[Webhook]] = Lister(state.cache, kind, _read)
+        self._source: Lister[list[Webhook]] = Lister(state.cache, kind, _read_webhooks)
         self._hooks = hooks
         self._seen = (-1, -1)
         self._webhooks: Concerned[Webhook] = Concerned(_covers, is_exempt)
@@ -110,9 +110,9 @@ class _Webhooks(Plugin):
             webhooks = [webhook for webhooks in self._source.items() for webhook in webhooks]
             if hooks is not None:
                 webhooks += [LocalHook(hooks, place, one) for place, one in enumerate(self._local(hooks))]
-            self._webhooks.put(webhooks)
+            self._webhooks.set_items(webhooks)
             self._seen = seen
-        return self._webhooks.of(operation, kind, subresource) if self._webhooks.items else ()
+        return self._webhooks.select_items(operation, kind, subresource) if self._webhooks.items else ()
 
     def _local(self, hooks: LoadedHooks) -> Sequence[Object]:
         """Return the hooks that stand beside these webhooks."""
@@ -163,7 +163,7 @@ def _covers(webhook: Webhook, operation: str, kind: Kind, subresource: str) -> b
     return webhook.matching.covers(operation, kind, subresource)
 
 
-def _read(configuration: Object) -> list[Webhook]:
+def _read_webhooks(configuration: Object) -> list[Webhook]:
     name = configuration["metadata"]["name"]
     return [Webhook(name, place, given) for place, given in enumerate(configuration.get("webhooks") or ())]
 
@@ -239,7 +239,7 @@ class MutatingAdmissionWebhook(_Webhooks):
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise the error of a webhook that denies the write, or fails with failurePolicy Fail."""
-        rounds = Reinvocation.of(attr, "MutatingAdmissionWebhook")
+        rounds = Reinvocation.record_of(attr, "MutatingAdmissionWebhook")
         subject = self._subject(attr)
         for place, webhook in enumerate(self._concerning(attr.operation, attr.kind, attr.subresource)):
             version = await self._called_for(webhook, subject)
@@ -248,7 +248,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             if await self._change(place, webhook, subject, version):
                 rounds.changed(attr)
             if webhook.given.get("reinvocationPolicy") == "IfNeeded":
-                rounds.asked(webhook.key)
+                rounds.request_call(webhook.key)
         rounds.end(attr)
 
     async def _change(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> bool:

@@ -26,7 +26,7 @@ class Stage(NamedTuple):
     locked: bool
 
 
-class Gate(NamedTuple):
+class FeatureGate(NamedTuple):
     """A feature gate. effect: the releases in which podless acts on it. stages: oldest first."""
 
     name: str
@@ -86,7 +86,7 @@ def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
     ]
 
 
-def _check_gate(gate: Gate | None, name: str, on: bool, minor: int) -> None:
+def _check_gate(gate: FeatureGate | None, name: str, on: bool, minor: int) -> None:
     if gate is None or not gate.is_known(minor):
         has = ", ".join(one.name for one in GATES.values() if one.is_known(minor) and one.has_effect(minor))
         raise StartError(
@@ -106,9 +106,11 @@ def _read_stages(words: list[str]) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _load() -> Mapping[str, Gate]:
+def _load() -> Mapping[str, FeatureGate]:
     rows = (line.split() for line in _FILE.read_text().splitlines() if not line.startswith("#"))
-    return {name: Gate(name, _EFFECTS.get(effect, effect), _read_stages(stages)) for name, effect, *stages in rows}
+    return {
+        name: FeatureGate(name, _EFFECTS.get(effect, effect), _read_stages(stages)) for name, effect, *stages in rows
+    }
 
 
 GATES: Final = _load()  # by name, in alphabetical order

@@ -23,7 +23,7 @@ def key_layout(root: str) -> KeyLayout:
         if kind is None or kind.struct is None:
             return None
         try:
-            return view.encode_object(kind, _stored(kind, _read(kind, value)))
+            return view.encode_object(kind, _stored(kind, _read_object(kind, value)))
         except (ProtobufError, ValueError, LookupError, TypeError, AttributeError):
             return None
 
@@ -32,7 +32,7 @@ def key_layout(root: str) -> KeyLayout:
     )
 
 
-def _read(kind: Kind, value: bytes) -> dict[str, Any]:
+def _read_object(kind: Kind, value: bytes) -> dict[str, Any]:
     if not value.startswith(protobuf.PREFIX):
         read: dict[str, Any] = serializer.decode_own(value)
         return read

@@ -102,7 +102,7 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
 def check_update(
     kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json"
 ) -> Checked:
-    """What an update of one object would say. old: the object before, as `check` gives it, of any of the versions."""
+    """What an update of one object would say. old: the object before, in any version."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)

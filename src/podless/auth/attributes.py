@@ -26,7 +26,7 @@ class Attributes(NamedTuple):
     path: str = ""
 
 
-class Denied(APIError):
+class AccessDenied(APIError):
     """403: the user lacks the right. reason: of the authorizer."""
 
     code, reason = 403, "Forbidden"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from podless.auth import constrained
-from podless.auth.attributes import Attributes, Denied
+from podless.auth.attributes import AccessDenied, Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, of_account, parse_account
 from podless.codec.gotext import quote
@@ -72,14 +72,14 @@ def list_places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
 
 def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
     """Return the groups of a user that may be impersonated without constraints. Raises Denied."""
-    for needed in _asked(other):
+    for needed in _list_attributes(other):
         if not authorizer.allowed(user, needed):
-            raise Denied(user, needed, authorizer.decide(user, needed).reason)
+            raise AccessDenied(user, needed, authorizer.decide(user, needed).reason)
     known = parse_account(other.name)
     return of_account(*known).groups if known is not None and not other.groups else other.groups
 
 
-def _asked(other: User) -> list[Attributes]:
+def _list_attributes(other: User) -> list[Attributes]:
     """Return the attributes that must be allowed to impersonate a user."""
     known = parse_account(other.name)
     if known is None:

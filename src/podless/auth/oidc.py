@@ -65,7 +65,7 @@ class Provider:
         options: Any = {"require": ["exp", "iss", "aud"], "verify_iat": False}
         try:
             identity = jwt.get_unverified_header(token).get("kid")
-            for key in await self._of(identity):
+            for key in await self._find_keys(identity):
                 try:
                     return dict(
                         jwt.decode(
@@ -85,7 +85,7 @@ class Provider:
             log.warning("oidc: cannot fetch the keys of %s: %s", settings.issuer, error)
         return None
 
-    async def _of(self, identity: str | None) -> list[jwt.PyJWK]:
+    async def _find_keys(self, identity: str | None) -> list[jwt.PyJWK]:
         """Return the keys that may have signed a token. Raises ProviderUnreachable."""
         found = self._fitting(identity)
         if found:

@@ -85,12 +85,12 @@ class RBAC:
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
-                self._note(entry)
+                self._note_role(entry)
             collection.add_event_handler(self._hear)
         for collection in self._bindings:
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
-                self._add(parse_binding(entry))
+                self._add_binding(parse_binding(entry))
             collection.add_event_handler(self._follow)
 
     def _forget(self, events: Sequence[Event]) -> None:
@@ -103,9 +103,9 @@ class RBAC:
         for event in events:
             self._long.discard(event.key)
             if event.after is not None:
-                self._note(event.after)
+                self._note_role(event.after)
 
-    def _note(self, role: Entry) -> None:
+    def _note_role(self, role: Entry) -> None:
         if len(role.body) >= LONG and "rbac" not in role.forms:
             self._long.add(role.key)
 
@@ -115,9 +115,9 @@ class RBAC:
             if event.before is not None:
                 self._remove(parse_binding(event.before))
             if event.after is not None:
-                self._add(parse_binding(event.after))
+                self._add_binding(parse_binding(event.after))
 
-    def _add(self, binding: RoleBinding) -> None:
+    def _add_binding(self, binding: RoleBinding) -> None:
         held = self._held.setdefault(binding.namespace, {})
         for subject in binding.subjects:
             known = held.get(subject)

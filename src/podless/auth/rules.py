@@ -52,13 +52,13 @@ class RoleRules:
             alone = (place,)  # which all items share that no other rule has
             for name, items in rule.items():
                 if (held := fields.get(name)) is not None:
-                    _note(held, items or (), alone)
+                    _note_items(held, items or (), alone)
             if not rule.get("resourceNames"):
                 unnamed.append(place)
             for url in rule.get("nonResourceURLs") or ():
                 if url.endswith(ALL):
                     prefix = url.rstrip(ALL)
-                    _note(prefixes.setdefault(len(prefix), {}), (prefix,), alone)
+                    _note_items(prefixes.setdefault(len(prefix), {}), (prefix,), alone)
         for held in (*fields.values(), *prefixes.values()):
             _pack(held, self.count)
         self._verbs: _Held = fields["verbs"]
@@ -136,7 +136,7 @@ class RoleRules:
         return found
 
 
-def _note(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -> None:
+def _note_items(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -> None:
     """Index the items of a rule. alone: its number."""
     for item in each(items):
         known = held.setdefault(item, alone)
@@ -195,16 +195,16 @@ def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterato
     for rule in wanted:
         verbs = cover.alike("verbs", rule.get("verbs") or ())
         for url in rule.get("nonResourceURLs") or ():
-            lacking = cover.find_missing(verbs, cover.of(RoleRules.url, url))
+            lacking = cover.find_missing(verbs, cover.find_rules(RoleRules.url, url))
             yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in rule["verbs"] if verb in lacking)
         groups = cover.alike("apiGroups", rule.get("apiGroups") or ())
         resources = cover.alike("resources", rule.get("resources") or ())
         names = cover.alike("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
         for some, more in product(groups, resources):
-            by_both = cover.of(RoleRules.group, some[0]) & cover.of(RoleRules.resource, more[0])
+            by_both = cover.find_rules(RoleRules.group, some[0]) & cover.find_rules(RoleRules.resource, more[0])
             for called in names:
                 named = rule.get("resourceNames")
-                by_all = by_both & cover.of(RoleRules.name if named else RoleRules.unnamed, called[0])
+                by_all = by_both & cover.find_rules(RoleRules.name if named else RoleRules.unnamed, called[0])
                 lacking = cover.find_missing(verbs, by_all)
                 if not lacking:
                     continue
@@ -225,7 +225,7 @@ class _Cover:
             offset += rules.count
         self._steps = 1 + offset // _STEP  # that a set takes
 
-    def of(self, find: Callable[[RoleRules, str], int], item: str) -> int:
+    def find_rules(self, find: Callable[[RoleRules, str], int], item: str) -> int:
         """Return the rules that cover an item. find: those of one role."""
         key = find, item
         found = self._known.get(key)
@@ -255,7 +255,7 @@ class _Cover:
     def find_missing(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
         """Return the verbs that no rule covers of those which cover the rest."""
         charge(len(verbs) * self._steps)
-        return {verb for some in verbs if not by_rest & self.of(RoleRules.verb, some[0]) for verb in some}
+        return {verb for some in verbs if not by_rest & self.find_rules(RoleRules.verb, some[0]) for verb in some}
 
 
 def format_rule(rule: PolicyRule) -> str:

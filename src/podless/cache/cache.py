@@ -45,7 +45,7 @@ class Cache:
     async def open(self) -> None:
         """Follow the store from now on."""
         self.revision = await self._store.current()
-        self._store.watch(keys.ALL, self.revision, self._take, self._lost)
+        self._store.watch(keys.ALL, self.revision, self._take_changes, self._lost)
         if self._store.changelog is not None:
             self._store.changelog.use_states(self._state)
 
@@ -63,7 +63,7 @@ class Cache:
         self.lost = revision
         if self._renewal is None:
             self._renewal = asyncio.get_running_loop().create_task(self._renew())
-        self._take((), revision)
+        self._take_changes((), revision)
 
     async def _renew(self) -> None:
         while self._astray:  # and once more where that has happened again meanwhile
@@ -96,7 +96,7 @@ class Cache:
             await self.current()
         return collection
 
-    def known(self, prefix: str) -> WatchCache | None:
+    def find_collection(self, prefix: str) -> WatchCache | None:
         """Return the collection of a prefix where it has been asked for before."""
         return self._collections.get(prefix)
 
@@ -142,7 +142,7 @@ class Cache:
             finally:
                 late.cancel()
 
-    def _take(self, changes: Sequence[Change], revision: int) -> None:
+    def _take_changes(self, changes: Sequence[Change], revision: int) -> None:
         batches: dict[WatchCache, list[Event]] = {}
         for change in changes:
             collection = self._collections.get(keys.prefix_of(change.key))

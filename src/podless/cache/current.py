@@ -15,18 +15,18 @@ _TURN = 16  # of those who go on in one turn of the loop
 Go = Callable[[BaseException | None], None]
 
 
-class Scope:
+class FreshnessScope:
     """Work that has waited for all that was acknowledged before it, and need not again while it lasts."""
 
     over = False
 
 
-_SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
+_SCOPE: ContextVar[FreshnessScope | None] = ContextVar("scope", default=None)
 
 
-def begin_waited() -> Scope:
+def begin_waited() -> FreshnessScope:
     """Mark that this context has waited for the current state. `over` ends the mark, also for its child tasks."""
-    scope = Scope()
+    scope = FreshnessScope()
     _SCOPE.set(scope)
     return scope
 
@@ -61,7 +61,7 @@ class RevisionQuestion:
         self._parked.append(go)
         if not self._asking:
             self._asking = True
-            asyncio.get_running_loop().call_soon(self._put)  # for all who come in this turn
+            asyncio.get_running_loop().call_soon(self._ask_store)  # for all who come in this turn
 
     def wait(self) -> asyncio.Future[None]:
         """Done when `go` would be called; fails as asking and reaching do."""
@@ -69,7 +69,7 @@ class RevisionQuestion:
         self.park(partial(_settle, known))
         return known
 
-    def _put(self) -> None:
+    def _ask_store(self) -> None:
         if not self._parked:
             self._asking = False
             return
@@ -78,7 +78,7 @@ class RevisionQuestion:
 
     def _take_answer(self, together: list[Go], asked: asyncio.Future[int]) -> None:
         loop = asyncio.get_running_loop()
-        loop.call_soon(loop.call_soon, self._put)
+        loop.call_soon(loop.call_soon, self._ask_store)
         error = asyncio.CancelledError() if asked.cancelled() else asked.exception()
         if error is not None or self._shown() >= asked.result():
             _let_go(together, error)

@@ -147,7 +147,7 @@ class Fanout:
             batch.size += size
             self._size += size
         if not self._under_way:
-            self._begin()
+            self._begin_delivery()
         if self._size > _BEHIND:
             self._cut_off()
 
@@ -157,7 +157,7 @@ class Fanout:
             self._batches.append(Batch())
             self._open = None
             if not self._under_way:
-                self._begin()
+                self._begin_delivery()
 
     def catch_up(self, follower: Follower) -> None:
         """Deliver all pending batches to one watcher."""
@@ -216,7 +216,7 @@ class Fanout:
         for event in batch:
             event.frames.clear()
 
-    def _begin(self) -> None:
+    def _begin_delivery(self) -> None:
         self._under_way = True
         loop = asyncio.get_running_loop()
         if self._rested <= loop.time():
@@ -231,7 +231,7 @@ class Fanout:
         rest = max(len(self._followers) * _REST_EACH, spent * _REST)
         self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
         if self._batches:
-            self._begin()
+            self._begin_delivery()
 
     def _cut_off(self) -> None:
         """Drop the first batch. Watchers that lack it end, and get 410 when they watch again."""

@@ -24,7 +24,7 @@ class _Walk:
         self.name = name
         self.missed: dict[str, tuple[str | None, str | None]] = {}
 
-    def note(self, key: str, had: Labels, has: Labels) -> None:
+    def note_labels(self, key: str, had: Labels, has: Labels) -> None:
         first = self.missed[key][0] if key in self.missed else had.get(self.name)
         self.missed[key] = first, has.get(self.name)
 
@@ -69,7 +69,7 @@ class LabelIndex:
         for name, known in self._names.items():
             _move(known, one.key, had.get(name), has.get(name))
         for walk in self._walks:
-            walk.note(one.key, had, has)
+            walk.note_labels(one.key, had, has)
 
 
 def _find(name: str, entries: Sequence[Entry]) -> Keys:

@@ -115,7 +115,7 @@ class WatchCache:
         if self._early is None:
             self._early = []
         while True:
-            entries, revision = await self._read()
+            entries, revision = await self._read_entries()
             await self._cache.reach(revision)
             if revision >= self._cache.lost:  # else there were changes since then of which nobody is told
                 break
@@ -130,7 +130,7 @@ class WatchCache:
         if events:
             self.publish(events)
 
-    async def _read(self) -> tuple[dict[str, Entry], int]:
+    async def _read_entries(self) -> tuple[dict[str, Entry], int]:
         """Return the current state, read in parts, so that neither time nor memory is taken by all of it at once."""
         let_go = self._store.hold()
         try:

@@ -264,7 +264,7 @@ class _Checker(Pass[Type]):
     def mismatch(self, node: Expr, wanted: Type, found: Type) -> Type:
         return self.fail(node.offset, f"expected type '{wanted}' but found '{found}'")
 
-    def given(self, value: Expr, optional: bool) -> Type:
+    def check_item(self, value: Expr, optional: bool) -> Type:
         """Return the type of an item, unwrapped where a question mark says so."""
         found = self.visit(value)
         if not optional:
@@ -277,7 +277,7 @@ class _Checker(Pass[Type]):
     def list(self, node: ListExpr) -> Type:
         joined: Type | None = None
         for place, item in enumerate(node.items):
-            joined = self.join(joined, self.given(item, place in node.optional))
+            joined = self.join(joined, self.check_item(item, place in node.optional))
         return types.list_of(joined or self.bindings.fresh())
 
     def map(self, node: MapExpr) -> Type:
@@ -285,7 +285,7 @@ class _Checker(Pass[Type]):
         values: Type | None = None
         for entry in node.entries:
             keys = self.join(keys, self.visit(entry.key))
-            values = self.join(values, self.given(entry.value, entry.optional))
+            values = self.join(values, self.check_item(entry.value, entry.optional))
         return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
 
     def message(self, node: MessageExpr) -> Type:
@@ -310,7 +310,7 @@ class _Checker(Pass[Type]):
         return types.struct(name)
 
     def initial(self, entry: MapEntry, wanted: Type | None) -> None:
-        found = self.given(entry.value, entry.optional)
+        found = self.check_item(entry.value, entry.optional)
         if wanted is None:
             self.fail(entry.offset, f"undefined field '{entry.key}'")
         elif not self.bindings.assignable(wanted, found):

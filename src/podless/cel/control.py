@@ -14,7 +14,7 @@ _CONDITIONS = {"all": 2, "exists": 3}
 _STEPS = {"all": 1, "exists": 1, "exists_one": 1, "list": 1, "map": 2, "entries": 1}
 
 
-class Control(Maker):
+class ExactControl(Maker):
     """In the exact form errors are kept until it is known whether they count."""
 
     def logical(self, node: CallExpr) -> Value:
@@ -86,7 +86,7 @@ class Control(Maker):
         writer.loops += 1
         self.body(node, result, error)
         writer.spend(_STEPS[node.macro])
-        writer.check()
+        writer.write_cost_check()
         writer.loops -= 1
         writer.close()
         self.scope = saved

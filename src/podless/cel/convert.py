@@ -104,7 +104,7 @@ def _bool(decl: Decl, value: Any) -> bool:
     raise EvaluationError(f"invalid data, expected bool, got {_GO.get(value.__class__, '')}")
 
 
-def _text(decl: Decl, value: Any) -> str:
+def _check_text(decl: Decl, value: Any) -> str:
     if value.__class__ is str:
         return str(value)
     raise EvaluationError(f"invalid data, expected string, got {_GO.get(value.__class__, '')}")
@@ -117,11 +117,11 @@ def _either(decl: Decl, value: Any) -> Any:
 
 
 def _bytes(decl: Decl, value: Any) -> bytes:
-    return _base64(_text(decl, value))
+    return _base64(_check_text(decl, value))
 
 
 def _duration(decl: Decl, value: Any) -> Duration:
-    text = _text(decl, value)
+    text = _check_text(decl, value)
     try:
         return Duration(gotime.parse_span(text))
     except ValueError as error:
@@ -129,7 +129,7 @@ def _duration(decl: Decl, value: Any) -> Duration:
 
 
 def _date(decl: Decl, value: Any) -> Timestamp:
-    text = _text(decl, value)
+    text = _check_text(decl, value)
     found = gotimes.parse_timestamp(f"{text}T00:00:00Z")
     if found is None:
         why = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
@@ -139,7 +139,7 @@ def _date(decl: Decl, value: Any) -> Timestamp:
 
 def _time(decl: Decl, value: Any) -> Timestamp:
     """Return a time in RFC 3339, or without a zone, the last layout that the original tries."""
-    text = _text(decl, value)
+    text = _check_text(decl, value)
     found = gotimes.parse_timestamp(text)
     if found is not None:
         return found
@@ -156,7 +156,7 @@ _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
     "double": _number,
     "int": _int,
     "bool": _bool,
-    "string": _text,
+    "string": _check_text,
     "dyn": _either,
     "bytes": _bytes,
     "duration": _duration,

@@ -69,10 +69,10 @@ class _Estimator(Pass[Range]):
 
     def ident(self, node: Ident) -> Range:
         local = self.local(node.name)
-        self.places[node] = local.place if local is not None else self.begin(node.name)
+        self.places[node] = local.place if local is not None else self.path_start(node.name)
         return ONE
 
-    def begin(self, name: str) -> Place:
+    def path_start(self, name: str) -> Place:
         """Return the start of a path whose first name is this one."""
         return self.root if name == self.name or not self.name else _LOST
 
@@ -109,7 +109,7 @@ class _Estimator(Pass[Range]):
 
     def step(self, place: Place, step: str) -> Place:
         if place is None:
-            return self.begin(step)
+            return self.path_start(step)
         if isinstance(place, _Lost):
             return _LOST
         if step in ("@items", "@values"):
@@ -161,7 +161,7 @@ class _Estimator(Pass[Range]):
             return Range(costs[0].low, total.high), None
         if overload == "conditional":
             self.join(node, node.args[1], node.args[2])
-            size = self.known(node.args[1]).union(self.known(node.args[2]))
+            size = self.size_of(node.args[1]).union(self.size_of(node.args[2]))
             return costs[0].plus(costs[1].union(costs[2])), size
         if overload in ("add_list", "add_string", "add_bytes"):
             self.join(node, node.args[0], node.args[1])
@@ -181,7 +181,7 @@ class _Estimator(Pass[Range]):
         size = _NOTHING if node.items else ZERO
         for item in node.items:
             total = total.plus(self.visit(item))
-            size = size.union(self.known(item))
+            size = size.union(self.size_of(item))
         self.entries[node] = ("list", ONE, size)
         return total
 
@@ -190,7 +190,7 @@ class _Estimator(Pass[Range]):
         keys = values = _NOTHING if node.entries else ZERO
         for entry in node.entries:
             total = total.plus(self.visit(entry.key)).plus(self.visit(entry.value))
-            keys, values = keys.union(self.known(entry.key)), values.union(self.known(entry.value))
+            keys, values = keys.union(self.size_of(entry.key)), values.union(self.size_of(entry.value))
         self.entries[node] = ("map", keys, values)
         return total
 
@@ -218,7 +218,7 @@ class _Estimator(Pass[Range]):
             self.pop(name)
         total = total.plus(self.visit(node.result))
         self.pop(node.accu)
-        count = self.known(node.over)
+        count = self.size_of(node.over)
         if isinstance(node.init, LiteralExpr):
             self.keep(node, self.size(node.init))
         else:
@@ -256,7 +256,7 @@ class _Estimator(Pass[Range]):
         if size is not None:
             self.sizes[node] = size
 
-    def known(self, node: Expr) -> Range:
+    def size_of(self, node: Expr) -> Range:
         """Return the size of a node's value, anything if nothing is known."""
         return self.size(node) or UNKNOWN
 
@@ -328,7 +328,7 @@ class _CallSite:
 
     def size(self, place: int) -> Range:
         """Return the size of an argument."""
-        return self.estimator.known(self.args[place])
+        return self.estimator.size_of(self.args[place])
 
     def item_size(self, place: int) -> Range | None:
         """Return the size of the items of a list, by its place alone."""

@@ -58,7 +58,7 @@ class Declared:
         if kind == "object":
             return self._object(schema, name)
         if kind == "string":
-            return self._text(schema)
+            return self._declare_text(schema)
         if kind in _SCALARS:
             word, type_, least = _SCALARS[kind]
             return Decl(self, word, type_, schema, least, 0)
@@ -92,7 +92,7 @@ class Declared:
         remember_value(self.structs, name, lambda: decl)
         return decl
 
-    def _text(self, schema: Schema) -> Decl:
+    def _declare_text(self, schema: Schema) -> Decl:
         longest = schema.get("maxLength")
         kind, type_, least, most = _FORMATS.get(
             schema.get("format") or "", ("string", types.STRING, 2, MAX_REQUEST - 2)

@@ -114,9 +114,9 @@ class Declarations:
                 known = self.functions.get(each.name, ())
                 self.functions[each.name] = known + each.overloads
                 for overload in each.overloads:
-                    self._add(each, overload)
+                    self._add_overload(each, overload)
 
-    def _add(self, owner: Function, overload: Overload) -> None:
+    def _add_overload(self, owner: Function, overload: Overload) -> None:
         self.overloads[overload.name] = overload
         self.owners[overload.name] = owner
         cost = overload.cost or owner.cost

@@ -47,7 +47,7 @@ class _Part(Decl):
         return self.known.get(name, self.every)
 
 
-def _text(most: int) -> _Part:
+def _text_part(most: int) -> _Part:
     return _Part("string", types.STRING, most)
 
 
@@ -58,9 +58,9 @@ def _domains(item: Decl, *, named: bool) -> _Part:
     """
     inner = types.map_of(types.STRING, item.type)
     every = item if named else None
-    below = _Part("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text(_MOST_NAME))
+    below = _Part("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text_part(_MOST_NAME))
     outer = types.map_of(types.STRING, inner)
-    return _Part("map", outer, _MOST_ENTRIES, items=below, keys=_text(_MOST_DOMAIN))
+    return _Part("map", outer, _MOST_ENTRIES, items=below, keys=_text_part(_MOST_DOMAIN))
 
 
 _DEVICE = _Part(
@@ -68,7 +68,7 @@ _DEVICE = _Part(
     types.struct("kubernetes.DRADevice"),
     0,
     {
-        "driver": _text(_MOST_DRIVER),
+        "driver": _text_part(_MOST_DRIVER),
         "attributes": _domains(_Part("dyn", _ANY, _MOST_VALUE), named=True),
         "capacity": _domains(_Part("quantity", QUANTITY, 0), named=False),
         "allowMultipleAllocations": _Part("bool", types.BOOL, 1),

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.cel.control import Control
+from podless.cel.control import ExactControl
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import unescape_field
@@ -38,7 +38,7 @@ def generate_program(
     for place, (name, decl) in enumerate(variables.items()):
         params.append(f"v{place}")
         maker.scope[name] = maker.variable(Value(f"v{place}", types[name], decl))
-    writer.begin(exact)
+    writer.begin_function(exact)
     result = maker.value(tree)
     writer.settle()
     writer.line(f"return {result}, c")
@@ -51,7 +51,7 @@ def generate_program(
     return made
 
 
-class _Maker(Inline, Control):
+class _Maker(Inline, ExactControl):
     """One method for each kind of node."""
 
     def literal(self, node: LiteralExpr) -> Value:

@@ -25,16 +25,16 @@ def check_homogeneous(tree: Expr) -> list[Issue]:
         if isinstance(node, CallExpr) and node.function == _EXEMPT:
             continue
         if isinstance(node, ListExpr):
-            items = [(item, _given(item, place in node.optional)) for place, item in enumerate(node.items)]
+            items = [(item, _type_of_item(item, place in node.optional)) for place, item in enumerate(node.items)]
             issues += list(_mismatches(items))[:1]
         elif isinstance(node, MapExpr):
             issues += _mismatches([(entry.key, entry.key.type) for entry in node.entries])
-            issues += _mismatches([(entry.value, _given(entry.value, entry.optional)) for entry in node.entries])
+            issues += _mismatches([(entry.value, _type_of_item(entry.value, entry.optional)) for entry in node.entries])
         todo.extend(reversed(node.children()))
     return issues
 
 
-def _given(item: Expr, optional: bool) -> Type:
+def _type_of_item(item: Expr, optional: bool) -> Type:
     return types.unwrap_optional(item.type)[0] if optional else item.type
 
 

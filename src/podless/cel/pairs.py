@@ -150,10 +150,10 @@ def _identity(item: Any, names: Sequence[str]) -> Any:
     found = [item.get(name) for name in names]
     if any(part.__class__ not in _SCALARS for part in found):
         return None
-    return (found[0].__class__, found[0]) if len(found) == 1 else "\0".join(map(_text, found))
+    return (found[0].__class__, found[0]) if len(found) == 1 else "\0".join(map(_key_text, found))
 
 
-def _text(part: Any) -> str:
+def _key_text(part: Any) -> str:
     """Return the text of a key among several, which a real server compares as text."""
     if part.__class__ is str:
         return gotext.quote(part)

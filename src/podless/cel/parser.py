@@ -359,7 +359,7 @@ class _Parser(TokenStream):
         if optional:
             self.advance()
         if self.token.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
-            raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(_NAME)}")
+            raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_wanted(_NAME)}")
         name = self.advance()
         colon = self.match(":", START)
         value = self.part(_PART)

@@ -62,7 +62,7 @@ class Pattern:
         work = len(searched) * self.size
         charge(1 + work * _SEARCH // _STEP)
         allowance = ALLOWANCE.get()
-        if work > LARGEST or (allowance is not None and not allowance.take(work * _SEARCH)):
+        if work > LARGEST or (allowance is not None and not allowance.spend(work * _SEARCH)):
             raise CostExceeded
         self._gain += len(searched) * _STATE
         if self._gain > _GAIN:
@@ -87,7 +87,7 @@ class _Kept:
         with self._lock:
             if made.text not in self._known:
                 self._known[made.text] = made
-                self._add(made.weight)
+                self._add_weight(made.weight)
 
     def grow(self, pattern: Pattern, gain: int) -> None:
         """Count the growth of a pattern by searches."""
@@ -95,9 +95,9 @@ class _Kept:
             gain = min(gain, max(_GROWN - pattern.weight, 0))
             if gain and self._known.get(pattern.text) is pattern:
                 pattern.weight += gain
-                self._add(gain)
+                self._add_weight(gain)
 
-    def _add(self, weight: int) -> None:
+    def _add_weight(self, weight: int) -> None:
         self.size += weight
         while self.size > self._most:
             self.size -= self._known.pop(next(iter(self._known))).weight
@@ -137,7 +137,7 @@ def _sound(text: str) -> Pattern:
     return found
 
 
-def _given(text: str, searched: str) -> Pattern:
+def _compile_given(text: str, searched: str) -> Pattern:
     """Return the pattern that came with an object, for a search in a text.
 
     Raises PatternError, and CostExceeded where the request's allowance is spent.
@@ -147,7 +147,7 @@ def _given(text: str, searched: str) -> Pattern:
         price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
         dear = DEAREST < price <= patternprice.MOST  # one that is dearer is none
-        if dear or (price <= DEAREST and allowance is not None and not allowance.take(price)):
+        if dear or (price <= DEAREST and allowance is not None and not allowance.spend(price)):
             raise CostExceeded
         found = _make(text, price)
     if found.fault:
@@ -158,7 +158,7 @@ def _given(text: str, searched: str) -> Pattern:
 
 def matches(text: str, pattern: str) -> bool:
     """Whether a text has a part that a pattern matches. Raises PatternError and CostExceeded."""
-    return _given(pattern, text).contains(text)
+    return _compile_given(pattern, text).contains(text)
 
 
 def find_match(text: str, pattern: str) -> str:
@@ -186,6 +186,6 @@ _MATCH = 4  # steps
 
 def _legal(text: str, pattern: str) -> Any:
     try:
-        return _given(pattern, text).compiled
+        return _compile_given(pattern, text).compiled
     except PatternError as error:
         raise EvaluationError(f"Illegal regex: {error}") from None

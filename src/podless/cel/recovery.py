@@ -81,9 +81,9 @@ class TokenStream:
             self.drop()
             return self.advance()
         if self.token.kind in after:
-            self.report(f"missing {format_wanted(wanted)} at {self.text()}")
+            self.report(f"missing {format_wanted(wanted)} at {self.describe_token()}")
             return Token(kind, f"<missing {format_wanted(wanted)}>", self.token.offset)
-        raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(wanted)}")
+        raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_wanted(wanted)}")
 
     def sync(self, wanted: frozenset[str]) -> None:
         """See to it that one of the wanted tokens is next, by leaving out a stray one."""
@@ -95,7 +95,7 @@ class TokenStream:
             self.drop()
             self.good()
             return
-        raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(wanted)}")
+        raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_wanted(wanted)}")
 
     def again(self, wanted: frozenset[str]) -> None:
         """Resynchronize inside a repetition: skip everything up to what may follow."""
@@ -106,7 +106,7 @@ class TokenStream:
 
     # errors
 
-    def text(self) -> str:
+    def describe_token(self) -> str:
         """Return the token as messages show it."""
         return f"'{escape_text(self.token.text)}'"
 
@@ -118,7 +118,7 @@ class TokenStream:
 
     def unwanted(self, wanted: frozenset[str]) -> None:
         """Report an unwanted token."""
-        self.report(f"extraneous input {self.text()} expecting {format_wanted(wanted)}")
+        self.report(f"extraneous input {self.describe_token()} expecting {format_wanted(wanted)}")
 
     def count(self, one: int = 1) -> None:
         """Count a recovery; they are limited."""

@@ -31,7 +31,7 @@ def _least(one: Any, other: Any) -> int:
     return math.ceil(min(values.size_of(one), values.size_of(other)) * 0.1)
 
 
-def _put(target: dict[Any, Any], key: Any, value: Any) -> None:
+def _put_item(target: dict[Any, Any], key: Any, value: Any) -> None:
     if key.__class__ not in (str, int, Uint, float, bool):
         raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
     if key in target:
@@ -120,7 +120,7 @@ GLOBALS: dict[str, Any] = {
     "opened": _opened,
     "optional_index": access.optional_index,
     "pause": bounds.pause_work,
-    "put": _put,
+    "put": _put_item,
     "select": access.select,
     "truth": access.truth,
     "whole": arithmetic.whole,

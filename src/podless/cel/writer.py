@@ -51,7 +51,7 @@ class CodeWriter:
             self.line("n += 1")
             self.line("if not n & 3 and clock() > due: due, spent = pause(due, spent)")
 
-    def check(self) -> None:
+    def write_cost_check(self) -> None:
         """Look at the end of a loop's body whether the cost is too high, and now and then let others be served."""
         self.settle()
         self.looped = True
@@ -105,7 +105,7 @@ class CodeWriter:
             self.line("pass")
         self.depth -= 1
 
-    def begin(self, exact: bool) -> None:
+    def begin_function(self, exact: bool) -> None:
         """Start the body of a function. exact: one that keeps its cost when it fails."""
         self.depth = 1
         if exact:
@@ -135,7 +135,7 @@ class Aside:
         self._exact = exact
         self._outer = writer.lines, writer.depth
         writer.lines = []
-        writer.begin(exact)
+        writer.begin_function(exact)
 
     def end(self, code: str, scope: Iterable[str]) -> str:
         """Give the value of some code back to where the function is called; scope: code that it may use. A name."""

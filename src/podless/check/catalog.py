@@ -31,14 +31,14 @@ class Catalog:
         self._unsound: set[tuple[str, str]] = set()
         self._dated: set[Kind] = set()
         for one in described:
-            self.add(one)
+            self.add_kind(one)
         for kind in serve_kinds(ALL, {"api/all": True}, release=release):
             if not kind.virtual:  # questions to a server are in no files
-                self.add(kind)
+                self.add_kind(kind)
         for definition in definitions:
-            self.add(make_kind(definition))
+            self.add_kind(make_kind(definition))
 
-    def add(self, kind: Kind, *, dated: bool = False) -> None:
+    def add_kind(self, kind: Kind, *, dated: bool = False) -> None:
         """Add a kind, replacing an earlier one of the same name.
 
         dated: releases validate its objects differently, by their formats.

@@ -82,7 +82,7 @@ class _Scope:
     decls: Mapping[str, Decl | None]
     values: Mapping[str, Any]
 
-    def run(self, node: Expr) -> Any:
+    def evaluate_node(self, node: Expr) -> Any:
         """Return the value of a part. Raises CelError."""
         made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
         return made.run(*self.values.values(), limit=LIMIT)[0]
@@ -120,7 +120,7 @@ class _Trace:
         source = node.init if node.macro == "bind" else node.over
         yield from self.steps(source, depth + 1)
         try:
-            found = self.scope.run(source)
+            found = self.scope.evaluate_node(source)
         except CelError:
             return
         if node.macro == "bind":
@@ -142,7 +142,7 @@ class _Trace:
 
     def step(self, said: str, node: Expr, depth: int) -> EvaluationStep:
         try:
-            return EvaluationStep(depth, said, format_value(self.scope.run(node)))
+            return EvaluationStep(depth, said, format_value(self.scope.evaluate_node(node)))
         except CelError as error:
             return EvaluationStep(depth, said, "", str(error))
 

@@ -79,7 +79,7 @@ class Report:
         """Number of findings that are warnings."""
         return len(self.findings) - self.errors
 
-    def add(self, other: Report) -> None:
+    def add_report(self, other: Report) -> None:
         """Add the findings of another part of the work."""
         self.findings += other.findings
         self.files += other.files

@@ -153,7 +153,7 @@ def smallest_value(schema: Schema, level: int = 0) -> Any:
         return [smallest_value(schema.get("items") or {}, level + 1) for _ in range(schema.get("minItems") or 0)]
     if kind in ("integer", "number"):
         return _number(schema)
-    return {"boolean": False, "string": _text(schema)}.get(kind or "")
+    return {"boolean": False, "string": _make_text(schema)}.get(kind or "")
 
 
 def _number(schema: Schema) -> Any:
@@ -165,7 +165,7 @@ def _number(schema: Schema) -> Any:
     return -(-found // step) * step if step else found
 
 
-def _text(schema: Schema) -> str:
+def _make_text(schema: Schema) -> str:
     from podless.codec import re2
 
     length = max(schema.get("minLength") or 0, 1)
@@ -325,4 +325,4 @@ def _near(node: Schema) -> list[Any]:
             whole,
             *({**whole, name: smallest_value(part)} for name, part in (node.get("properties") or {}).items()),
         ]
-    return [_text(node), "", *_TEXTS] if kind == "string" else [1, "a"]
+    return [_make_text(node), "", *_TEXTS] if kind == "string" else [1, "a"]

@@ -40,7 +40,7 @@ _QUOTED = re.compile(r'(?:unknown|duplicate) field "((?:[^"\\]++|\\.)*+)"$')
 _REPEATED = re.compile(r"line (\d{1,9}): key ")
 
 
-class Identity(NamedTuple):
+class ObjectIdentity(NamedTuple):
     """The identity of an object in any version: group, kind, namespace ("" if none is given) and name."""
 
     group: str
@@ -75,7 +75,7 @@ class Strictness:
 class KnownObject(NamedTuple):
     """An object that could be read. at: the path to it in its document."""
 
-    identity: Identity
+    identity: ObjectIdentity
     obj: Object
     at: Path
 
@@ -110,7 +110,7 @@ class Judge:
         self,
         catalog: Catalog,
         rules: Strictness,
-        old: Mapping[Identity, bytes] | None = None,
+        old: Mapping[ObjectIdentity, bytes] | None = None,
         release: Release = NEWEST,
     ) -> None:
         self.catalog = catalog
@@ -131,15 +131,15 @@ class Judge:
         while outcome.texts:
             _ask(outcome.notes, *outcome.texts.pop())
         return outcome.notes.agree(self.release) and all(
-            self._look(*name) == known for name, known in outcome.looked.items()
+            self._find_kind(*name) == known for name, known in outcome.looked.items()
         )
 
-    def _look(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | bool:
+    def _find_kind(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | bool:
         return self.catalog.find(group, version, kind) or self.catalog.is_unsound(group, kind)
 
     def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """Look up a kind, and note the result."""
-        found = outcome.looked[group, version, kind] = self._look(group, version, kind)
+        found = outcome.looked[group, version, kind] = self._find_kind(group, version, kind)
         if not isinstance(found, tuple):
             return None
         if self.catalog.is_dated(found[0]):  # a schema that is compiled already asks no more
@@ -240,7 +240,7 @@ class Judge:
         return bool(span) and self.release.covers(span)
 
     def _before(
-        self, identity: Identity, kind: Kind, version: Version, part: DocumentPart, found: _Found
+        self, identity: ObjectIdentity, kind: Kind, version: Version, part: DocumentPart, found: _Found
     ) -> Object | None:
         """Return the old object in the version of the new one; None if it is new."""
         raw = self._old.get(identity) if self._old else None
@@ -269,12 +269,18 @@ class Judge:
                 found.unknown(said, part.at, self._unknown_severity)
         for error in dict.fromkeys((error.path, error.field, error.body, error.reason) for error in checked.errors):
             path, shown, body, reason = error
-            found.add(Severity.ERROR, body, part.at, path, "" if shown == "<nil>" else shown, reason)
+            found.add_finding(Severity.ERROR, body, part.at, path, "" if shown == "<nil>" else shown, reason)
         for said in checked.warnings:
             found.warn(said, part.at, (), "Warning")
 
     def _keep(
-        self, kind: Kind, version: Version, checked: Checked, identity: Identity, part: DocumentPart, found: _Found
+        self,
+        kind: Kind,
+        version: Version,
+        checked: Checked,
+        identity: ObjectIdentity,
+        part: DocumentPart,
+        found: _Found,
     ) -> None:
         """Count the object; keep a sound definition, to check the objects of its kind with."""
         outcome = found.outcome
@@ -315,7 +321,7 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
         yield DocumentPart(value, (), floats)
 
 
-def index_objects(document: Document) -> Iterator[tuple[Identity, bytes]]:
+def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
     """Yield the objects in a document as JSON; one that cannot be read has none."""
     try:
         value, floats = read_document(document, [])
@@ -340,12 +346,12 @@ def _defines(value: Any) -> bool:
     return not isinstance(named, str) and (named[0], named[2]) == DEFINITION
 
 
-def identify_object(value: Any, group: str, kind: str) -> Identity:
+def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
     """Return the identity of a value, by its metadata. Missing parts are ""."""
     metadata = value.get("metadata")
     given = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
     namespace, name, prefix = (text if isinstance(text, str) else "" for text in given)
-    return Identity(group, kind, namespace, name or (f"{prefix}*" if prefix else ""))
+    return ObjectIdentity(group, kind, namespace, name or (f"{prefix}*" if prefix else ""))
 
 
 def _named(value: Any) -> tuple[str, str, str] | str:
@@ -370,32 +376,32 @@ class _Found:
         self.about = ""
         self._places = places
 
-    def add(
+    def add_finding(
         self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
     ) -> None:
         """Add a finding about a field. at: the object in the document. path, shown: the field in the object."""
         inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
         place = self._places.key(at + inner) if key else self._places.value(at + inner)
-        self._note(Position(*place), severity, shown, said, rule)
+        self._note_finding(Position(*place), severity, shown, said, rule)
 
     def error(self, said: str, at: Path, path: At, rule: str) -> None:
         """Add a finding that the server rejects."""
-        self.add(Severity.ERROR, said, at, path, "", rule)
+        self.add_finding(Severity.ERROR, said, at, path, "", rule)
 
     def warn(self, said: str, at: Path, path: At, rule: str) -> None:
         """Add a finding that the server warns about."""
-        self.add(Severity.WARNING, said, at, path, "", rule)
+        self.add_finding(Severity.WARNING, said, at, path, "", rule)
 
     def unknown(self, said: str, at: Path, severity: Severity) -> None:
         """Add an unknown or repeated field, as reported by the server."""
         rule = "UnknownField" if said.startswith("unknown ") else "RepeatedField"
         if line := _REPEATED.match(said):
-            self._note(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)
+            self._note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)
             return
         quoted = _QUOTED.search(said)
         named = json.loads(f'"{quoted[1]}"') if quoted else ""
-        self.add(severity, said, at, named, "", rule, key=True)
+        self.add_finding(severity, said, at, named, "", rule, key=True)
 
-    def _note(self, where: Position, severity: Severity, path: str, said: str, rule: str) -> None:
+    def _note_finding(self, where: Position, severity: Severity, path: str, said: str, rule: str) -> None:
         finding = Finding(self.document.file, where.line, where.column, severity, path, said, rule, self.about)
         self.outcome.report.findings.append(finding)

@@ -77,12 +77,12 @@ def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
 
 def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:
     """Return the complete schema of a kind. Metadata has its own rules."""
-    made = _made(definitions, definitions[name], 0)
+    made = _build_schema(definitions, definitions[name], 0)
     properties = {**(made.get("properties") or {}), "metadata": {"type": "object"}}
     return {**made, "type": "object", "properties": properties}
 
 
-def _made(definitions: Mapping[str, Schema], given: Schema, level: int) -> Schema:
+def _build_schema(definitions: Mapping[str, Schema], given: Schema, level: int) -> Schema:
     parts: list[Schema] = given.get("allOf") or []
     if len(parts) == 1 and "$ref" in parts[0]:
         given = parts[0]
@@ -92,17 +92,19 @@ def _made(definitions: Mapping[str, Schema], given: Schema, level: int) -> Schem
             return _ANYTHING if name == _META else {"x-kubernetes-preserve-unknown-fields": True}
         if name == _QUANTITY:
             return _INT_OR_STRING
-        return _made(definitions, definitions.get(name) or {}, level + 1)
+        return _build_schema(definitions, definitions.get(name) or {}, level + 1)
     if given.get("format") == "int-or-string" or given.get("oneOf"):
         return _INT_OR_STRING
     made: Schema = {key: given[key] for key in _KEPT if key in given}
     if "properties" in given:
         made["type"] = "object"
-        made["properties"] = {key: _made(definitions, value, level) for key, value in given["properties"].items()}
+        made["properties"] = {
+            key: _build_schema(definitions, value, level) for key, value in given["properties"].items()
+        }
     elif isinstance(given.get("additionalProperties"), dict):
-        made["additionalProperties"] = _made(definitions, given["additionalProperties"], level)
+        made["additionalProperties"] = _build_schema(definitions, given["additionalProperties"], level)
     elif made.get("type", "object") == "object":
         return {**made, "x-kubernetes-preserve-unknown-fields": True}
     if "items" in given:
-        made["items"] = _made(definitions, given["items"], level)
+        made["items"] = _build_schema(definitions, given["items"], level)
     return made

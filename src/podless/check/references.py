@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
-from podless.check.judge import Identity
+from podless.check.judge import ObjectIdentity
 from podless.codec.documents import Document
 from podless.meta.field import Path
 from podless.runtime.jsonobject import Object
@@ -67,25 +67,25 @@ _OTHERS: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
 class Reference(NamedTuple):
     """A field that names an object. file, line, at: the field, by its document. about: the object that it is in."""
 
-    target: Identity
+    target: ObjectIdentity
     file: str
     line: int
     at: Path
     about: str
 
 
-def find_references(identity: Identity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
+def find_references(identity: ObjectIdentity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
     """Yield the references of an object."""
     kind, namespace = (identity.group, identity.kind), identity.namespace
 
-    def reference(target: Identity, path: Path) -> Reference:
+    def reference(target: ObjectIdentity, path: Path) -> Reference:
         return Reference(target, document.file, document.line, at + path, str(identity))
 
     if namespace:
-        yield reference(Identity("", "Namespace", "", namespace), ("metadata", "namespace"))
+        yield reference(ObjectIdentity("", "Namespace", "", namespace), ("metadata", "namespace"))
     for place, owner in enumerate(obj["metadata"].get("ownerReferences") or []):
         group = owner["apiVersion"].rpartition("/")[0]
-        target = Identity(group, owner["kind"], namespace, owner["name"])
+        target = ObjectIdentity(group, owner["kind"], namespace, owner["name"])
         yield reference(target, ("metadata", "ownerReferences", place, "name"))
     if kind in _PODS:
         base = _PODS[kind]
@@ -93,24 +93,26 @@ def find_references(identity: Identity, obj: Object, document: Document, at: Pat
             for path, named, optional in _OF_PODS:
                 for found, holder, name in _named(pod[1], path):
                     if not (optional and holder.get(optional)):
-                        yield reference(Identity("", named, namespace, name), base + found)
+                        yield reference(ObjectIdentity("", named, namespace, name), base + found)
     for path, group, named in _OTHERS.get(kind, ()):
         for found, _, name in _named(obj, path):
             inner = "" if named.endswith("Policy") else namespace
-            yield reference(Identity(group, named, inner, name), found)
+            yield reference(ObjectIdentity(group, named, inner, name), found)
     if kind in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
         role = obj.get("roleRef") or {}
         inner = namespace if role.get("kind") == "Role" else ""
-        yield reference(Identity(_RBAC, role.get("kind") or "", inner, role.get("name") or ""), ("roleRef", "name"))
+        yield reference(
+            ObjectIdentity(_RBAC, role.get("kind") or "", inner, role.get("name") or ""), ("roleRef", "name")
+        )
     if kind == ("autoscaling", "HorizontalPodAutoscaler"):
         scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
         group = (scaled.get("apiVersion") or "").rpartition("/")[0]
-        target = Identity(group, scaled.get("kind") or "", namespace, scaled.get("name") or "")
+        target = ObjectIdentity(group, scaled.get("kind") or "", namespace, scaled.get("name") or "")
         yield reference(target, ("spec", "scaleTargetRef", "name"))
 
 
 def find_missing(
-    references: Iterable[Reference], known: Set[Identity], kinds: Set[tuple[str, str]]
+    references: Iterable[Reference], known: Set[ObjectIdentity], kinds: Set[tuple[str, str]]
 ) -> Iterator[Reference]:
     """Yield references whose target is not among the known ones. kinds: that the set has objects of.
 

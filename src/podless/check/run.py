@@ -21,7 +21,7 @@ from podless.apis import features
 from podless.check import references
 from podless.check.catalog import Catalog, make_kind
 from podless.check.findings import Finding, Report, Severity, merge_findings
-from podless.check.judge import Identity, Judge, Outcome, Strictness, index_objects
+from podless.check.judge import Judge, ObjectIdentity, Outcome, Strictness, index_objects
 from podless.check.openapi import DescribedKind
 from podless.check.places import Places
 from podless.check.references import Reference
@@ -72,7 +72,7 @@ class _State(NamedTuple):
     definitions: Sequence[tuple[Object, Sequence[str]]]
     schemas: Sequence[DescribedKind]
     unsound: frozenset[_Unsound]
-    old: dict[Identity, bytes]
+    old: dict[ObjectIdentity, bytes]
     references: bool
 
 
@@ -83,7 +83,7 @@ class _Done(NamedTuple):
     definitions: list[tuple[Object, Sequence[str]]]
     unsound: set[_Unsound]
     mixed: set[tuple[str, int]]
-    known: list[Identity]
+    known: list[ObjectIdentity]
     references: list[Reference]
 
 
@@ -115,23 +115,23 @@ def check_files(
         report = Report(files=len(sources))
         defined = work.state(state)
         definitions, unsound = list(state.definitions), set[_Unsound]()
-        every: list[Identity] = []
+        every: list[ObjectIdentity] = []
         named: list[Reference] = []
         chosen = [*known, *sources]
         mixed: set[tuple[str, int]] = set()
-        for done in work.run(_define, defined, _batches(chosen, _marked)):
+        for done in work.run_batches(_define, defined, _batches(chosen, _marked)):
             definitions += done.definitions
             unsound |= done.unsound
             mixed |= done.mixed
             every += done.known
-            report.add(done.report)
+            report.add_report(done.report)
         judged = work.state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
 
         def left(document: Document) -> bool:
             return not _marked(document) or (document.file, document.line) in mixed
 
-        for done in work.run(_judge, judged, _batches(sources, left, progress)):
-            report.add(done.report)
+        for done in work.run_batches(_judge, judged, _batches(sources, left, progress)):
+            report.add_report(done.report)
             every += done.known
             named += done.references
         if options.references:
@@ -168,13 +168,13 @@ class _Work:
     def state(self, state: _State) -> _Prepared | str:
         """Return a state for the batches; processes read it from a file, once."""
         if self._pool is None:
-            return _Prepared.of(state)
+            return _Prepared.prepare(state)
         self._states += 1
         file = self._folder / f"{self._states}"
         file.write_bytes(pickle.dumps(state))
         return str(file)
 
-    def run(
+    def run_batches(
         self, do: Callable[[Any, list[Document]], Any], state: Any, batches: Iterable[list[Document]]
     ) -> Iterator[Any]:
         """Yield the result of each batch, in order."""
@@ -232,7 +232,7 @@ class _Prepared(NamedTuple):
     references: bool
 
     @classmethod
-    def of(cls, state: _State) -> _Prepared:
+    def prepare(cls, state: _State) -> _Prepared:
         """Return judges with the state, one for each release. Releases share equal parts."""
         described = [one.kind() for one in state.schemas]
         releases = {name: features.choose_release(name) for name in state.releases}
@@ -244,7 +244,7 @@ class _Prepared(NamedTuple):
                 answers = tuple(map(releases[name].has, formats.CHANGES)) if dated else ()
                 if answers not in kinds:
                     kinds[answers] = make_kind(definition)
-                catalogs[name].add(kinds[answers], dated=dated)
+                catalogs[name].add_kind(kinds[answers], dated=dated)
         for group, named, names in state.unsound:
             for name in names:
                 catalogs[name].unsound(group, named)
@@ -265,7 +265,7 @@ class _Prepared(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _loaded(file: str) -> _Prepared:
-    return _Prepared.of(pickle.loads(Path(file).read_bytes()))  # written by this very run, in a folder of its own
+    return _Prepared.prepare(pickle.loads(Path(file).read_bytes()))  # written by this very run, in a folder of its own
 
 
 def _define(given: _Prepared | str, batch: list[Document]) -> _Done:
@@ -285,7 +285,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
         # the objects are counted as the newest release sees them
         report = next(one.report for one, names in outcomes if among[-1] in names)
         report.findings = merge_findings([(one.report.findings, names) for one, names in outcomes], among)
-        done.report.add(report)
+        done.report.add_report(report)
         done.definitions.extend(_sound(outcomes))
         if outcomes[0][0].mixed:
             done.mixed.add((document.file, document.line))
@@ -311,19 +311,19 @@ def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, 
     return found
 
 
-def _index(work: _Work, old: Sequence[SourceFile]) -> dict[Identity, bytes]:
+def _index(work: _Work, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
     """Return the former objects."""
-    found: dict[Identity, bytes] = {}
-    for part in work.run(_indexed, None, _batches(old, lambda document: True)):
+    found: dict[ObjectIdentity, bytes] = {}
+    for part in work.run_batches(_indexed, None, _batches(old, lambda document: True)):
         found.update(part)
     return found
 
 
-def _indexed(_: Any, batch: list[Document]) -> dict[Identity, bytes]:
+def _indexed(_: Any, batch: list[Document]) -> dict[ObjectIdentity, bytes]:
     return {identity: raw for document in batch for identity, raw in index_objects(document)}
 
 
-def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[Identity]) -> Iterator[Finding]:
+def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[ObjectIdentity]) -> Iterator[Finding]:
     """Return findings for missing references; documents are read again to find positions."""
     known = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}

@@ -100,7 +100,7 @@ def run_suites(given: Sequence[SourceFile], settings: Mapping[str, Any] | None =
     for source in given:
         for document in split_documents(source.name, source.read()):
             suite = _Suite(source, document)
-            report.findings += suite.faults() or asyncio.run(suite.run(settings or {}))
+            report.findings += suite.faults() or asyncio.run(suite.run_suite(settings or {}))
             report.objects += len(suite.tests)
     return report
 
@@ -141,14 +141,14 @@ class _Suite:
                 found.append(Finding(self.file, *where, Severity.ERROR, f"tests[{place}]", said, "Suite"))
         return found
 
-    async def run(self, settings: Mapping[str, Any]) -> list[Finding]:
+    async def run_suite(self, settings: Mapping[str, Any]) -> list[Finding]:
         """Return the statements that do not hold."""
         found = []
         async with _server(settings) as cluster:
             await self._prepare(cluster)
             for place, test in enumerate(self.tests):
                 try:
-                    await _Test(cluster, test, self._object).run()
+                    await _Test(cluster, test, self._object).run_test()
                 except _Failed as failed:
                     where = self.places.value(("tests", place, "name"))
                     found.append(Finding(self.file, *where, Severity.ERROR, "", str(failed), "Test", test["name"]))
@@ -223,7 +223,7 @@ class _Test:
         self.obj: Object | None = find(test, "object", "file")
         self.old: Object | None = find(test, "old", "oldFile")
 
-    async def run(self) -> None:
+    async def run_test(self) -> None:
         """Raise _Failed if the statement does not hold."""
         from podless.remote.cluster import Refused
 

@@ -16,7 +16,7 @@ _SHOWN = 5  # objects that are named
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class DefinitionTrial:
     """The objects of one kind. refused: those that only the old definition accepts.
 
     pruned: those that would lose a field. examples: the findings about the first few.
@@ -35,7 +35,7 @@ class Trial:
         return "\n".join([said, *(f"  {example}" for example in self.examples)])
 
 
-def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[Trial]:
+def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[DefinitionTrial]:
     """Try the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
     before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
@@ -49,9 +49,10 @@ def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[
                 if (identity.group, identity.kind) in kinds:
                     count = found.setdefault(f"{identity.kind}.{identity.group}", _Count())
                     about = str(identity)
-                    count.add(about, was.get(about, []), now.get(about, []))
+                    count.count_object(about, was.get(about, []), now.get(about, []))
     return [
-        Trial(name, count.objects, count.refused, count.pruned, tuple(count.examples)) for name, count in found.items()
+        DefinitionTrial(name, count.objects, count.refused, count.pruned, tuple(count.examples))
+        for name, count in found.items()
     ]
 
 
@@ -64,7 +65,7 @@ class _Count:
     pruned: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def add(self, about: str, was: list[Finding], now: list[Finding]) -> None:
+    def count_object(self, about: str, was: list[Finding], now: list[Finding]) -> None:
         """Count an object. was, now: the findings of the old and the new definition."""
         known = set(map(_key, was))
         fresh = [finding for finding in now if _key(finding) not in known]

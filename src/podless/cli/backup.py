@@ -150,7 +150,7 @@ async def _fill(new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callabl
             text = lines if begun else backup.backup_head(revision) + lines
             begun = revision
             file.write(text)
-            foot.add(text)
+            foot.count_lines(text)
             say(f"{foot.records - 1} records")
         file.write(foot.line())
         file.flush()

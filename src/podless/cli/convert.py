@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, output: _Output) -> None:
-    texts = [(name, text) for name in options.files or ["-"] if (text := _read(name, output)) is not None]
+    texts = [(name, text) for name in options.files or ["-"] if (text := _read_file(name, output)) is not None]
     try:
         output.objects = _make_converter(options, texts)
     except CannotCheck as error:
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace, output: _Output) -> None:
             _convert(document, f"{'stdin' if name == '-' else name}[{place}]", options.prune, output)
 
 
-def _read(name: str, output: _Output) -> str | None:
+def _read_file(name: str, output: _Output) -> str | None:
     shown = "stdin" if name == "-" else name
     try:
         return sys.stdin.read() if name == "-" else Path(name).read_text()

@@ -138,13 +138,13 @@ def _asked_version() -> str:
 
 def option_help(name: str) -> str:
     """Return the help of a program: the flags that it takes, a line for each."""
-    taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_known()} - {"data", "memory"}
+    taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_serve_flags()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
         f"  --{flag}\n" for flag in sorted({*taken, "help", "version"})
     )
 
 
-def _known() -> dict[str, argparse.Action]:
+def _serve_flags() -> dict[str, argparse.Action]:
     """Return the flags of `podless serve`."""
     from podless.cli import options
 
@@ -167,7 +167,7 @@ def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
 
 def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
     """Return the arguments of `podless serve` for flags of kube-apiserver, and the unknown flags."""
-    known = _known()
+    known = _serve_flags()
     made, unknown = ["--memory"], []
     for name, values in given.items():
         own = _RENAMED.get(name, name)

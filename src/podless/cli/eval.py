@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
     from podless.check.evaluate import evaluate_rule, format_value
 
     try:
-        obj = _read(options.object)
-        old = _read(options.old) if options.old else None
+        obj = _read_document(options.object)
+        old = _read_document(options.old) if options.old else None
         schema = _schema(options, obj)
         this, before = (_part(value, options.at) if value is not None else None for value in (obj, old))
         found = evaluate_rule(
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     return 0 if found.value is not False and not found.error else 1
 
 
-def _read(name: str) -> Object:
+def _read_document(name: str) -> Object:
     """Return the first document of a file. Raises CannotCheck."""
     from podless.check.judge import read_document
     from podless.check.sources import find_sources
@@ -101,7 +101,7 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
     """Return the schema of the object. Raises CannotCheck."""
     if options.schema is None:
         return None
-    given = _read(options.schema)
+    given = _read_document(options.schema)
     if given.get("kind") != "CustomResourceDefinition":
         return given
     wanted = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]

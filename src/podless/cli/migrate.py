@@ -79,14 +79,14 @@ async def _migrate(access: configs.Access, names: list[str]) -> int:
         for name in names:
             try:
                 progress.end(f"{name}: {await Migration(cluster, name, progress.say).run()}")
-            except (Failed, RemoteError) as error:
+            except (MigrationFailed, RemoteError) as error:
                 progress.clear()
                 print(f"podless: {name}: {error}", file=sys.stderr)
                 code = 1
     return code
 
 
-class Failed(Exception):
+class MigrationFailed(Exception):
     """A migration cannot be completed. The text says why. Rewritten objects stay so."""
 
 
@@ -110,7 +110,7 @@ class Migration:
         try:
             return await retry_call(self._migrate, _Changed, tries=_TRIES)
         except _Changed:
-            raise Failed("the definition keeps changing: run the command again") from None
+            raise MigrationFailed("the definition keeps changing: run the command again") from None
 
     async def _migrate(self) -> str:
         """Migrate the present definition. Raises _Changed."""
@@ -128,7 +128,7 @@ class Migration:
         spec = definition["spec"]
         served = [version["name"] for version in spec["versions"] if version["served"]]
         if not served:
-            raise Failed("no version is served, so no object can be read")
+            raise MigrationFailed("no version is served, so no object can be read")
         version = storage if storage in served else served[0]
         base = f"/apis/{spec['group']}/{version}"
         plural, token = spec["names"]["plural"], ""
@@ -143,7 +143,9 @@ class Migration:
                 break
         if self._refused:
             shown = "; ".join(self._refused[:_SHOWN])
-            raise Failed(f"{len(self._refused)} objects were refused, {self._done} rewritten in {storage}: {shown}")
+            raise MigrationFailed(
+                f"{len(self._refused)} objects were refused, {self._done} rewritten in {storage}: {shown}"
+            )
 
     async def _page(self, path: str, token: str) -> tuple[Object, str]:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")

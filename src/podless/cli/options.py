@@ -115,22 +115,22 @@ def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def read_settings(given: argparse.Namespace) -> Settings:
     """Return the settings. Raises StartError for invalid ones."""
-    settings: Settings = _read(vars(given), Settings, "")
+    settings: Settings = _read_fields(vars(given), Settings, "")
     return settings
 
 
 def read_section(given: argparse.Namespace, of: type, prefix: str) -> Any:
     """Return the settings of a section. Raises StartError for invalid ones."""
-    return _read(vars(given), of, prefix)
+    return _read_fields(vars(given), of, prefix)
 
 
-def _read(given: dict[str, Any], of: type, prefix: str) -> Any:
+def _read_fields(given: dict[str, Any], of: type, prefix: str) -> Any:
     found: dict[str, Any] = {}
     for name, _, told in declared_options(of):
         dest = f"{prefix}{name}"
         if isinstance(told, Section):
             if not told.given or any(given[f"{dest}.{each}"] for each in told.given):
-                found[name] = _read(given, told.of, f"{dest}.")
+                found[name] = _read_fields(given, told.of, f"{dest}.")
             else:
                 _refuse_alone(given, told, f"{dest}.")
         elif told.flag:

@@ -23,7 +23,7 @@ from podless.plan.options import MODES, ORDERS, CannotPlan, PlanOptions
 from podless.plan.output import FORMS, render_plan
 from podless.plan.planfile import write_plan
 from podless.plan.result import Plan
-from podless.plan.run import Source, make_plan
+from podless.plan.run import PlanSource, make_plan
 from podless.plan.sources import Dump, Nothing
 from podless.remote import RemoteError
 from podless.remote.kubeconfig import BadKubeconfig
@@ -214,7 +214,7 @@ async def _plan(options: argparse.Namespace) -> Plan:
         progress.clear()
 
 
-async def _choose_source(options: argparse.Namespace, scratch: Path) -> Source:
+async def _choose_source(options: argparse.Namespace, scratch: Path) -> PlanSource:
     """Return where the plan starts. scratch: a file for the state of a data folder. Raises CannotPlan."""
     if options.dump and options.from_nothing:
         raise CannotPlan("--from and --from-nothing exclude each other")

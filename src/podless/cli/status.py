@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
-    print(json.dumps(told, indent=2) if options.output == "json" else _text(told))
+    print(json.dumps(told, indent=2) if options.output == "json" else _format_status(told))
     return 0
 
 
@@ -54,7 +54,7 @@ async def _ask(access: configs.Access) -> dict[str, Any]:
         return await cluster.send("GET", "/podless/status")
 
 
-def _text(told: dict[str, Any]) -> str:
+def _format_status(told: dict[str, Any]) -> str:
     lines = [
         f"version    {told['version']}, up for {_time(clock.time() - told['started'])}",
         f"engine     {told['engine']}" + (f", {_size(told['size'])}" if told.get("size") else ""),

@@ -40,7 +40,7 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
     if _PLAIN[digits].fullmatch(text):
         return text
     reader = _Reader(text, LAYOUTS[digits], digits)
-    year, month, day, hour, minute, second = reader.read()
+    year, month, day, hour, minute, second = reader.read_time()
     # the calendar repeats after 400 years, and datetime has no room for the first and the last
     years = -400 if year < 1000 else 400 if year > 9000 else 0
     moment = datetime.datetime(year - years, month, day, hour, minute, second, reader.nanos // 1000)
@@ -57,7 +57,7 @@ def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
     Raises ValueError with Go's message.
     """
     reader = _Reader(text, layout, 0)
-    year, month, day, hour, minute, second = reader.read()
+    year, month, day, hour, minute, second = reader.read_time()
     days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
     seconds = days * 86400 + hour * 3600 + minute * 60 + second - reader.offset
     return seconds * 10**9 + reader.nanos, reader.offset
@@ -76,7 +76,7 @@ class _Reader:
         self.digits = digits
         self.offset = self.nanos = 0
 
-    def read(self) -> tuple[int, int, int, int, int, int]:
+    def read_time(self) -> tuple[int, int, int, int, int, int]:
         """Year, month, day, hour, minute and second; fraction and offset are kept."""
         year = self.step("2006", self.year)
         month = self.step("01", lambda: self.ranged("month", True, 1, 12), "-")

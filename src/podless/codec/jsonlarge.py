@@ -57,11 +57,11 @@ def find_json_fault(raw: bytes) -> JSONError:
         return JSONError(f"invalid character '{deep}' exceeded max depth")
     at = _boundary(raw, end)
     if at is None:
-        return _read(raw, "", -1)
+        return _read_error(raw, "", -1)
     before = _brackets(raw[:at])
     if raw[at] in b"]}":
         before += raw[at : at + 1]
-    return _read(raw, _open(before), at)
+    return _read_error(raw, _open(before), at)
 
 
 def _brackets(part: bytes) -> bytes:
@@ -69,7 +69,7 @@ def _brackets(part: bytes) -> bytes:
     return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
 
 
-def _read(raw: bytes, holders: str, at: int) -> JSONError:
+def _read_error(raw: bytes, holders: str, at: int) -> JSONError:
     try:
         jsontext.resume_parse(raw, holders, at)
     except JSONError as error:

@@ -83,7 +83,7 @@ def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
 
     Raises JSONError with the words of Go's scanner.
     """
-    return _Parser(raw, repeated).run()
+    return _Parser(raw, repeated).parse_text()
 
 
 def resume_parse(raw: bytes, holders: str, at: int) -> None:
@@ -93,7 +93,7 @@ def resume_parse(raw: bytes, holders: str, at: int) -> None:
     """
     parser = _Parser(raw, None)
     if at < 0:
-        parser.run()
+        parser.parse_text()
     else:
         parser.resume(holders, at)
 
@@ -112,7 +112,7 @@ class _Parser:
         self.stack: list[Any] = []
         self.keys: list[str] = []  # for every open container the key being read; lists have ""
 
-    def run(self) -> Any:
+    def parse_text(self) -> Any:
         return self.go(*self.value(self.skip(0)))
 
     def go(self, value: Any, pos: int) -> Any:

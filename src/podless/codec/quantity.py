@@ -39,7 +39,7 @@ def parse_quantity(text: str) -> Fraction:
 
 def parse_nanos(text: str) -> int:
     """Return the amount in billionths, to compare and to add up: much faster than fractions. Raises QuantityError."""
-    return _read(text)[0]
+    return _parse_amount(text)[0]
 
 
 def parse_units(text: str) -> int:
@@ -66,7 +66,7 @@ def add_quantities(texts: Sequence[str]) -> str:
     """Return the sum of amounts, in the form of the first that is not zero. Raises QuantityError."""
     amount, suffix = 0, ""
     for text in each(texts):
-        more, given = _read(text)
+        more, given = _parse_amount(text)
         suffix = suffix if amount else given
         amount += more
     return format_quantity(amount, suffix)
@@ -74,13 +74,13 @@ def add_quantities(texts: Sequence[str]) -> str:
 
 def subtract_quantity(text: str, less: str) -> str:
     """Return the difference of two amounts, in the form of the first. Raises QuantityError."""
-    amount, suffix = _read(text)
+    amount, suffix = _parse_amount(text)
     return format_quantity(amount - parse_nanos(less), suffix)
 
 
 def find_suffix(text: str) -> str:
     """Return the suffix of a quantity. Raises QuantityError."""
-    return _read(text)[1]
+    return _parse_amount(text)[1]
 
 
 def format_quantity(amount: int, suffix: str) -> str:
@@ -94,7 +94,7 @@ def format_quantity(amount: int, suffix: str) -> str:
     return _decimal(amount, bool(_EXPONENT.match(suffix)))
 
 
-def _read(text: str) -> tuple[int, str]:
+def _parse_amount(text: str) -> tuple[int, str]:
     """Return the amount in billionths, and the suffix that it was given with."""
     return _amount(*_split(text))
 

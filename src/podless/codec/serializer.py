@@ -75,7 +75,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     floats: takes the floats that became integers, for codec/sentfloats.py. Raises JSONError with Go's words.
     """
     if type(raw) is ParsedJSON:
-        known = raw.take()
+        known = raw.take_value()
         if known is None:
             return decode_json(bytes(raw), duplicates, floats)
         value, found, moved = known
@@ -94,7 +94,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
         duplicates is not None and (raw.count(b":") != again.count(b":") or (b"\\" in raw and b"\\u003" in raw))
     ):
         if len(raw) <= _SMALL:
-            _read(raw, duplicates)
+            _decode_json(raw, duplicates)
         elif again is None:
             raise jsonlarge.find_json_fault(raw)
         elif duplicates is not None:
@@ -106,7 +106,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
 def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
     """Return the value in a text that the fast decoder refuses, if it is one to Go."""
     if len(raw) <= _SMALL:
-        return _read(raw, duplicates)
+        return _decode_json(raw, duplicates)
     fixed = jsonlarge.repair_text(raw)
     try:
         orjson.loads(fixed)
@@ -115,7 +115,7 @@ def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) ->
     return decode_json(fixed, duplicates, floats)
 
 
-def _read(raw: bytes, duplicates: list[str] | None) -> Any:
+def _decode_json(raw: bytes, duplicates: list[str] | None) -> Any:
     if duplicates is None:
         return jsontext.parse_json(raw)
     repeated: list[str] = []
@@ -232,7 +232,7 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     """
     from podless.codec import yamltext
 
-    known = raw.take() if isinstance(raw, ParsedYAML) else None
+    known = raw.take_value() if isinstance(raw, ParsedYAML) else None
     if known is None:
         return yamltext.parse_yaml(bytes(raw), duplicates)  # which may have been read as JSON
     value, found = known
@@ -246,7 +246,7 @@ class _Parsed(bytes, Generic[T]):
 
     outcome: T | Exception | None
 
-    def take(self) -> T | None:
+    def take_value(self) -> T | None:
         """Return the value, once, because the caller then owns it. Raises the error of the text."""
         outcome, self.outcome = self.outcome, None
         if isinstance(outcome, Exception):
@@ -261,7 +261,7 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
     """A YAML text for `decode_yaml`."""
 
     @classmethod
-    def of(cls, raw: bytes) -> ParsedYAML:
+    def parse(cls, raw: bytes) -> ParsedYAML:
         """Parse a text. Its error is raised when it is decoded."""
         made = cls(raw)
         found: list[str] = []
@@ -282,16 +282,16 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
     kept = False
     pairs: Any = None
 
-    def take(self) -> tuple[Any, list[str], Floats] | None:
+    def take_value(self) -> tuple[Any, list[str], Floats] | None:
         """Copy in Python, so that other threads can run meanwhile."""
-        found = super().take()
+        found = super().take_value()
         if found is None or not self.kept:
             return found
         self.outcome = found
         return _copied(found[0]), found[1], found[2]
 
     @classmethod
-    def of(cls, raw: bytes) -> ParsedJSON:
+    def parse(cls, raw: bytes) -> ParsedJSON:
         """Parse a text. Its error is raised when it is decoded."""
         made = cls(raw)
         found: list[str] = []

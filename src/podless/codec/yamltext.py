@@ -176,7 +176,7 @@ class YAMLDecoder:
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _merges(key):
-                yield from self.taken(item)
+                yield from self.merged_entries(item)
             else:
                 yield _Entry(self.key(key), item.mark.line, self.value(item))
 
@@ -188,8 +188,8 @@ class YAMLDecoder:
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _merges(key):
-                for entry in self.taken(item):
-                    self.put(entry, made, keys)
+                for entry in self.merged_entries(item):
+                    self.put_entry(entry, made, keys)
                 continue
             typed = self.key(key)
             value = self.value(item)
@@ -197,10 +197,10 @@ class YAMLDecoder:
                 made[typed] = value
                 keys[typed] = typed
             else:
-                self.put(_Entry(typed, item.mark.line, value), made, keys)
+                self.put_entry(_Entry(typed, item.mark.line, value), made, keys)
         return made
 
-    def text(self, typed: Any, value: Any) -> Any:
+    def key_text(self, typed: Any, value: Any) -> Any:
         """Return a key as JSON has it; in a tuple if it cannot, which is reported at the end."""
         try:
             return key_text(typed, value)
@@ -208,13 +208,13 @@ class YAMLDecoder:
             self.odd = True
             return (typed,)
 
-    def put(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
+    def put_entry(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
         """Put an entry into a mapping. keys: the JSON form of its keys."""
         typed, _, value = entry
         identity = typed if typed.__class__ is str else (typed.__class__, typed)
         text = keys.get(identity)
         if text is None:
-            text = keys[identity] = self.text(typed, value)
+            text = keys[identity] = self.key_text(typed, value)
         elif self.room > 0:
             self.note_repeated(entry.repeats)
         made[text] = value
@@ -228,7 +228,7 @@ class YAMLDecoder:
             raise YAMLError(f"yaml: invalid map key: {shown}")
         return read_scalar(target.value, target.tag, target.plain)
 
-    def taken(self, node: YAMLNode) -> Iterator[_Entry]:
+    def merged_entries(self, node: YAMLNode) -> Iterator[_Entry]:
         """Yield the entries of other mappings that a merge key takes over; of several, the earlier ones win."""
         for source in reversed(node.children) if node.kind == "sequence" else [node]:
             target = source.alias if source.kind == "alias" and source.alias is not None else source

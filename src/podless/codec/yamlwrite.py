@@ -117,7 +117,7 @@ class _Known:
             return _scalar(value, column, indent)
         known = self.texts.get(value)
         if known is None:
-            known = _text(value, column, indent)
+            known = _write_text(value, column, indent)
             if len(value) <= _SHORT and not _WHITE.search(value):  # written in the same way everywhere
                 self.texts[value] = known
         return known
@@ -146,7 +146,7 @@ def _parts(value: Any) -> Iterator[str]:
                 if text is not None:
                     head, column, lead = f"{head}{text}:", indent + len(text) + 2, "\n"
                 else:
-                    head, lead = f"{head}? {_text(key, column, column)}\n{' ' * indent}:", " "
+                    head, lead = f"{head}? {_write_text(key, column, column)}\n{' ' * indent}:", " "
                 between = " "
             if not item or item.__class__ in _SCALARS:
                 yield f"{head}{between}{known.scalar(item, column, indent + 2)}"
@@ -163,7 +163,7 @@ def _scalar(value: Any, column: int, indent: int) -> str:
     """Return a scalar or an empty container. column: where it starts. indent: of its further lines."""
     kind = value.__class__
     if kind is str:
-        return _text(value, column, indent)
+        return _write_text(value, column, indent)
     if kind is bool:
         return "true" if value else "false"
     if value is None:
@@ -183,10 +183,10 @@ def _key(text: str) -> str | None:
         return text
     if len(text.encode("utf-8", "replace")) > _SIMPLE or _ANY_BREAK.search(text):
         return None
-    return _text(text, 0, 0, fold=False)
+    return _write_text(text, 0, 0, fold=False)
 
 
-def _text(text: str, column: int, indent: int, *, fold: bool = True) -> str:
+def _write_text(text: str, column: int, indent: int, *, fold: bool = True) -> str:
     """Return a string: literal if it has lines, quoted if its meaning would change, else plain."""
     if _PLAIN.fullmatch(text) and text not in WORDS:
         return text

@@ -36,7 +36,7 @@ class AccountTokens(Controller):
 
     def __init__(self, api: API, authority: str, *, collect: bool) -> None:
         super().__init__(api)
-        self._authority = _text(authority)
+        self._authority = _decode_text(authority)
         self._collect = collect
         self._secrets: WatchCache = api.collection(SECRETS)
         self._accounts: WatchCache = api.collection(SERVICE_ACCOUNTS)
@@ -47,14 +47,14 @@ class AccountTokens(Controller):
             await collection.load()
             self.leave.append(collection.add_event_handler(handler))
         for entry in self._secrets.under(SECRETS.prefix)[0]:
-            self._look(entry)
+            self._queue_account(entry)
 
     @property
     def awaited(self) -> Sequence[Kind]:
         """Reconcile Secrets and ServiceAccounts before their write is answered, so that tokens are valid or gone."""
         return (SECRETS, SERVICE_ACCOUNTS)
 
-    def _look(self, entry: Entry) -> None:
+    def _queue_account(self, entry: Entry) -> None:
         account = _account(entry)
         if account is not None:
             self._of.setdefault(account, set()).add(entry.key)
@@ -68,7 +68,7 @@ class AccountTokens(Controller):
                 if not held:
                     self._of.pop(account, None)
             if event.after is not None:
-                self._look(event.after)
+                self._queue_account(event.after)
 
     def _moved(self, events: Sequence[Event]) -> None:
         """Reconcile the Secrets of accounts that came or went."""
@@ -100,10 +100,10 @@ class AccountTokens(Controller):
         wanted = dict(data)
         if self._authority:
             wanted["ca.crt"] = self._authority
-        wanted["namespace"] = data.get("namespace") or _text(metadata["namespace"])
+        wanted["namespace"] = data.get("namespace") or _decode_text(metadata["namespace"])
         accounts = self.api.authenticator.accounts
         if not data.get("token") and accounts is not None:
-            wanted["token"] = _text(accounts.kept(metadata["namespace"], account, metadata["name"]))
+            wanted["token"] = _decode_text(accounts.kept(metadata["namespace"], account, metadata["name"]))
         if wanted == data:
             return obj
         notes = {**(metadata.get("annotations") or {}), ACCOUNT_NAME: account.name, ACCOUNT_UID: account.uid}
@@ -123,5 +123,5 @@ def _account(entry: Entry) -> str | None:
     return SERVICE_ACCOUNTS.key(entry.namespace, name) if obj.get("type") == ACCOUNT_TOKEN and name else None
 
 
-def _text(text: str) -> str:
+def _decode_text(text: str) -> str:
     return base64.b64encode(text.encode()).decode()

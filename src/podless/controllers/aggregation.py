@@ -41,14 +41,14 @@ class Registration(Controller):
 
     async def begin(self) -> None:
         await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.under(self._kind.prefix)[0]:
             if MANAGED not in entry.labels:
                 self._made[entry.key] = entry
         self.queue.add(_ALL)
         await self.flush()
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             known = self._made.pop(event.key, None)
             if event.after is not None and MANAGED not in event.after.labels:
@@ -86,19 +86,19 @@ class Availability(Controller):
 
     async def begin(self) -> None:
         await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.under(self._kind.prefix)[0]:
-            self._look(entry)
+            self._queue_services(entry)
         await self.flush()
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.after is None:
                 self._remote.pop(event.key, None)
             else:
-                self._look(event.after)
+                self._queue_services(event.after)
 
-    def _look(self, entry: Entry) -> None:
+    def _queue_services(self, entry: Entry) -> None:
         if MANAGED not in entry.labels:
             self.queue.add(entry.key)
 

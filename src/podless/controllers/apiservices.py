@@ -40,7 +40,7 @@ class APIServices(Controller):
         await self._collection.load()
         registry = self.api.registry
         self.leave.append(registry.follow_versions(lambda *served: self.queue.add(self._key(*served), _DELAY)))
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         keys = [self._key(*served) for served in registry.group_versions()]
         for key in dict.fromkeys([*keys, *(entry.key for entry in self._collection.under(self._kind.prefix)[0])]):
             self.queue.add(key)
@@ -50,7 +50,7 @@ class APIServices(Controller):
     def _key(self, group: str, version: str) -> str:
         return self._kind.key("", f"{version}.{group}")
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         """Restore what a client may have changed."""
         for event in events:
             if event.after is None or _held(event.after).managed:

@@ -27,7 +27,7 @@ _CERTIFICATES = (
 )
 
 
-class Content(NamedTuple):
+class NamespaceContent(NamedTuple):
     """An object in each namespace. fields: beside its metadata; they are restored if they change."""
 
     kind: Kind
@@ -36,14 +36,14 @@ class Content(NamedTuple):
     annotations: dict[str, str]
 
 
-def make_account(kind: Kind) -> Content:
+def make_account(kind: Kind) -> NamespaceContent:
     """Return the service account that clients in a namespace take where they name none."""
-    return Content(kind, "default", {}, {})
+    return NamespaceContent(kind, "default", {}, {})
 
 
-def make_certificates(kind: Kind, authority: str) -> Content:
+def make_certificates(kind: Kind, authority: str) -> NamespaceContent:
     """Return the config map that clients in a namespace check the server by."""
-    return Content(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
+    return NamespaceContent(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
 
 
 class Contents(Controller):
@@ -51,7 +51,7 @@ class Contents(Controller):
 
     name = "serviceaccount-controller"
 
-    def __init__(self, api: API, namespaces: Kind, contents: Sequence[Content]) -> None:
+    def __init__(self, api: API, namespaces: Kind, contents: Sequence[NamespaceContent]) -> None:
         super().__init__(api)
         self._namespaces = namespaces
         self._contents = contents
@@ -75,7 +75,7 @@ class Contents(Controller):
             if event.before is None and event.after is not None:
                 self.queue.add(event.after.name)
 
-    def _changed(self, content: Content, events: Sequence[Event]) -> None:
+    def _changed(self, content: NamespaceContent, events: Sequence[Event]) -> None:
         for event in events:
             if event.before is None or not event.key.endswith(f"/{content.name}"):
                 continue
@@ -91,7 +91,7 @@ class Contents(Controller):
         if home is not None and not home.terminating:
             await asyncio.gather(*(self._fill(key, content) for content in self._contents))
 
-    async def _fill(self, namespace: str, content: Content) -> None:
+    async def _fill(self, namespace: str, content: NamespaceContent) -> None:
         kind = content.kind
         key = kind.key(namespace, content.name)
         entry = self.api.collection(kind).get(key)
@@ -106,7 +106,7 @@ class Contents(Controller):
             await amend_object(self.api, kind, key, lambda obj: {**obj, **content.fields})
 
 
-def _fits(content: Content, entry: Entry) -> bool:
+def _fits(content: NamespaceContent, entry: Entry) -> bool:
     """Whether the object has the wanted fields."""
     if not content.fields:
         return True

@@ -63,7 +63,7 @@ class Controller:
             await self.begin()
         finally:
             AUTHOR.reset(before)
-        self.leave += [self.api.follow_ups.add(kind, self) for kind in self.awaited]
+        self.leave += [self.api.follow_ups.add_follow_up(kind, self) for kind in self.awaited]
         self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def stop(self) -> None:
@@ -143,7 +143,7 @@ class Controller:
 
     async def _done_with(self, key: str) -> None:
         while True:
-            if self.queue.taken(key):
+            if self.queue.is_taken(key):
                 await self.queue.finished(key)
             elif self.queue.pick(key):
                 await asyncio.gather(self._one(key))  # in a context of its own
@@ -175,7 +175,7 @@ class Controller:
 
     async def _round(self) -> bool:
         """Reconcile the keys that are due. Returns whether there were any."""
-        keys = self.queue.take(_TOGETHER)
+        keys = self.queue.take_due(_TOGETHER)
         if keys:
             await asyncio.gather(*map(self._one, keys))
         return bool(keys)

@@ -56,7 +56,7 @@ class Definitions(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         await self._naming.load()
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         if (hooks := self.api.converter.hooks) is not None:
             hooks.on_change.append(self._convert_anew)
         for entry in self._collection.under(self._kind.prefix)[0]:
@@ -78,9 +78,9 @@ class Definitions(Controller):
         """Return the commits that accept names and establish a new definition; None if its names are taken."""
         return self._naming.follow_up_commits(key, made)
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
-            self._naming.note(event)
+            self._naming.note_event(event)
             if event.after is None:
                 self._serving.forget(event.key)  # before those who watch hear of it
             self.queue.add(event.key)
@@ -122,7 +122,7 @@ class Definitions(Controller):
                 definition = known if known is not None and fits else entry.decode()
                 if fits:
                     self._settled[key] = entry.revision
-            self._naming.given(key, definition["status"]["acceptedNames"])
+            self._naming.note_names(key, definition["status"]["acceptedNames"])
             await self._serving.serve(definition, entry)
             if entry.terminating and CLEANUP in (definition["metadata"].get("finalizers") or ()):
                 self.run(key, partial(self._take_down, key))

@@ -44,11 +44,11 @@ class Expiry(Controller):
 
     async def _load(self) -> None:
         await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.under(self._kind.prefix)[0]:
             self.queue.add(entry.key, self._left(entry))
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         now = clock.time()
         if events and (not self._times or now >= self._times[-1] + self._grain):
             self._revisions.append(events[0].revision)

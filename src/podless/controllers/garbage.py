@@ -15,7 +15,7 @@ import orjson
 
 from podless.cache.entry import Entry
 from podless.controllers.controller import Controller
-from podless.controllers.graph import Graph, OwnerReference
+from podless.controllers.graph import Graph, GraphOwner
 from podless.controllers.write import amend_object, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
@@ -51,12 +51,12 @@ class Garbage(Controller):
 
     async def begin(self) -> None:
         """Start; stored objects are read in the background."""
-        self.leave.append(self.api.cache.add_change_handler(self._take))
+        self.leave.append(self.api.cache.add_change_handler(self._take_changes))
         self.run(_SCAN, self._scan)
 
     # what changes
 
-    def _take(self, changes: Sequence[Change]) -> None:
+    def _take_changes(self, changes: Sequence[Change]) -> None:
         for change in changes:
             if self._scanning is not None:
                 self._scanning.add(change.key)
@@ -69,22 +69,22 @@ class Garbage(Controller):
         before = self._graph.owners(key)
         if b'"ownerReferences":' in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
-            self._graph.put(key, map(OwnerReference.read, references))
-            self._look(key)
+            self._graph.put_owners(key, map(GraphOwner.read, references))
+            self._queue_object(key)
         elif before:
             self._graph.drop(key)
         if before:
             held = {owner.uid for owner in self._graph.owners(key) if owner.blocks}
             self._look_at_owners(key, [owner for owner in before if owner.blocks and owner.uid not in held])
         if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
-            self._look(key)
+            self._queue_object(key)
 
-    def _look_at_owners(self, key: str, owners: Iterable[OwnerReference]) -> None:
+    def _look_at_owners(self, key: str, owners: Iterable[GraphOwner]) -> None:
         """Check owners that may have waited for the object."""
         for owner in owners:
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
-                self._look(kind.key(keys.namespace_of(key), owner.name))
+                self._queue_object(kind.key(keys.namespace_of(key), owner.name))
 
     def _deleted(self, key: str) -> None:
         self._look_at_owners(key, self._graph.drop(key))
@@ -94,11 +94,11 @@ class Garbage(Controller):
         for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name_of(key)):
             if not gone.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
-                self._look(dependent)
+                self._queue_object(dependent)
         while len(self._absent) > _REMEMBERED:
             self._absent.popitem(last=False)
 
-    def _look(self, key: str) -> None:
+    def _queue_object(self, key: str) -> None:
         """Queue the object, once for all that happens to it in the meantime."""
         self.queue.add(key, self._delay)
 
@@ -143,7 +143,7 @@ class Garbage(Controller):
             try:
                 await self._decide(kind, entry)
             except Conflict:
-                self._look(key)  # it is in another state by now
+                self._queue_object(key)  # it is in another state by now
 
     async def _decide(self, kind: Kind, entry: Entry) -> None:
         metadata = entry.decode()["metadata"]
@@ -169,7 +169,7 @@ class Garbage(Controller):
         its owners, as in a real cluster: otherwise neither of them would be deleted.
         """
         references = metadata.get("ownerReferences") or []
-        states = {ref["uid"]: await self._state(kind, entry, OwnerReference.read(ref)) for ref in references}
+        states = {ref["uid"]: await self._state(kind, entry, GraphOwner.read(ref)) for ref in references}
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():
@@ -185,7 +185,7 @@ class Garbage(Controller):
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
         await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
-    async def _state(self, kind: Kind, entry: Entry, owner: OwnerReference) -> str:
+    async def _state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
         if owner.uid in self._absent:
             return _DANGLING

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 
-class OwnerReference(NamedTuple):
+class GraphOwner(NamedTuple):
     """One of an object's ownerReferences, without its version. blocks: the owner's foreground delete waits for it."""
 
     group: str
@@ -16,7 +16,7 @@ class OwnerReference(NamedTuple):
     blocks: bool
 
     @classmethod
-    def read(cls, reference: dict[str, Any]) -> OwnerReference:
+    def read(cls, reference: dict[str, Any]) -> GraphOwner:
         """Return the reference in an entry of metadata.ownerReferences."""
         group = str(reference.get("apiVersion") or "").rpartition("/")[0]
         kind, name, uid = (str(reference.get(field) or "") for field in ("kind", "name", "uid"))
@@ -27,10 +27,10 @@ class Graph:
     """Objects by their keys in the store, owners by the references to them."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, tuple[OwnerReference, ...]] = {}
+        self._owners: dict[str, tuple[GraphOwner, ...]] = {}
         self._dependents: dict[tuple[str, str, str], dict[str, None]] = {}
 
-    def put(self, key: str, owners: Iterable[OwnerReference]) -> None:
+    def put_owners(self, key: str, owners: Iterable[GraphOwner]) -> None:
         """Set the owners of an object."""
         self.drop(key)
         found = tuple(owners)
@@ -39,7 +39,7 @@ class Graph:
             for owner in found:
                 self._dependents.setdefault(owner[:3], {})[key] = None
 
-    def drop(self, key: str) -> tuple[OwnerReference, ...]:
+    def drop(self, key: str) -> tuple[GraphOwner, ...]:
         """Remove an object without owners, or a deleted one. Returns its former owners."""
         owners = self._owners.pop(key, ())
         for owner in owners:
@@ -50,11 +50,11 @@ class Graph:
                     del self._dependents[owner[:3]]
         return owners
 
-    def owners(self, key: str) -> tuple[OwnerReference, ...]:
+    def owners(self, key: str) -> tuple[GraphOwner, ...]:
         """Return the owners of an object."""
         return self._owners.get(key, ())
 
-    def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, OwnerReference]]:
+    def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, GraphOwner]]:
         """Return the keys of objects that name such an owner, with their references; uids may differ."""
         wanted = (group, kind, name)
         keys = self._dependents.get(wanted, ())

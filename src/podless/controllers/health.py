@@ -72,10 +72,10 @@ class Health:
 
     def __init__(self) -> None:
         self._checks: dict[str, tuple[Check, tuple[str, ...]]] = {}
-        self.add("ping", _ping)
-        self.add("log", _log)
+        self.add_check("ping", _ping)
+        self.add_check("log", _log)
 
-    def add(self, name: str, check: Check, where: tuple[str, ...] = LIVE) -> None:
+    def add_check(self, name: str, check: Check, where: tuple[str, ...] = LIVE) -> None:
         """Add a check under all endpoints in `where`. It raises, at once or when awaited, if it fails."""
         self._checks[name] = check, where
 
@@ -84,7 +84,7 @@ class Health:
         for name, behind in _KNOWN.items():
             if name not in self._checks:
                 check = self._checks[behind][0] if behind in self._checks else _ping
-                self.add(name, check, READY if name == _INFORMERS else LIVE)
+                self.add_check(name, check, READY if name == _INFORMERS else LIVE)
 
     def names(self, where: str) -> Iterator[str]:
         """Yield the checks of healthz, livez or readyz: a real server's, then podless' own."""
@@ -127,7 +127,7 @@ def check_store(asked: Store) -> Check:
 
 def check_writable(asked: Store) -> Check:
     """Return a check that the store also accepts writes. It is not part of livez: a restart does not free space."""
-    return asked.check
+    return asked.check_health
 
 
 def check_controller(running: Controller) -> Check:

@@ -90,13 +90,13 @@ class Leader:
     async def start(self) -> None:
         """Start. If no server holds the lease, the controllers are running afterwards. Raises StoreError."""
         collection = await self._api.loaded(self._kind)
-        self._leave = collection.add_event_handler(self._note)
+        self._leave = collection.add_event_handler(self._note_events)
         with contextlib.suppress(_Outrun):  # of two that start at once
             await self._turn()
         if self._work is not None:
             with contextlib.suppress(Deposed):  # where beginning took too long, another server has it
                 await self._work
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task = asyncio.get_running_loop().create_task(self._campaign())
 
     async def stop(self) -> None:
         """End the work, and let another server have the lease at once."""
@@ -115,15 +115,15 @@ class Leader:
 
     def named(self) -> str:
         """Return the lease's holder, as this server knows it."""
-        collection = self._api.cache.known(self._kind.prefix)
+        collection = self._api.cache.find_collection(self._kind.prefix)
         entry = collection.get(self._key) if collection is not None else None
         return str((entry.decode().get("spec") or {}).get("holderIdentity") or "") if entry is not None else ""
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         if any(one.key == self._key for one in events):
             self._look.set()
 
-    async def _run(self) -> None:
+    async def _campaign(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             timer = loop.call_later(_RENEW, self._look.set)
@@ -163,7 +163,7 @@ class Leader:
             self._renewed = now
             log.info("controllers: this server leads")
             self.leading = True
-            self._work = asyncio.get_running_loop().create_task(self._begin())
+            self._work = asyncio.get_running_loop().create_task(self._start_controllers())
 
     async def _write(self, holder: str, *, take: bool) -> None:
         """Write the lease; take: and have all that its last holder writes fail from now on."""
@@ -200,7 +200,7 @@ class Leader:
         steps.identify_object(self._kind, metadata)
         return {"kind": self._kind.kind, "apiVersion": self._kind.api_version(version), "metadata": metadata}
 
-    async def _begin(self) -> None:
+    async def _start_controllers(self) -> None:
         """Start the controllers in their own context."""
         GUARD.set(self.guard)
         for controller in self._controllers:

@@ -57,19 +57,19 @@ class Namespaces(Controller):
         await self._collection.load()
         missing = [name for name in SYSTEM if self._collection.get(self._kind.key("", name)) is None]
         await asyncio.gather(*map(self._make, missing))
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.under(self._kind.prefix)[0]:
-            self._look(entry)
+            self._queue_namespace(entry)
 
     async def _make(self, name: str) -> None:
         await make_object(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.after is not None:
-                self._look(event.after)
+                self._queue_namespace(event.after)
 
-    def _look(self, entry: Entry) -> None:
+    def _queue_namespace(self, entry: Entry) -> None:
         if not entry.terminating:
             return
         if _FINALIZER in ((entry.decode().get("spec") or {}).get("finalizers") or ()):

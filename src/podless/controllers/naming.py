@@ -48,7 +48,7 @@ class Naming:
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._group(entry.key)[entry.key] = None
 
-    def note(self, event: Event) -> None:
+    def note_event(self, event: Event) -> None:
         """Note a changed or deleted definition."""
         if event.after is None:
             self._group(event.key).pop(event.key, None)
@@ -60,7 +60,7 @@ class Naming:
         entries = filter(None, map(self._collection.get, self._group(key)))
         return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
 
-    def given(self, key: str, names: Object) -> None:
+    def note_names(self, key: str, names: Object) -> None:
         """Note the names of a definition that were read elsewhere."""
         self._group(key)[key] = names
 
@@ -72,7 +72,7 @@ class Naming:
         claim = _Claim(self._names, _group_of(key))
 
         def name(obj: Object) -> Object:
-            claim.read()
+            claim.read_names()
             before = obj["status"].get("acceptedNames")
             named = self._name(key, obj)
             claim.made = named["status"]["acceptedNames"] != before
@@ -87,7 +87,7 @@ class Naming:
 
     def follow_up_commits(self, key: str, definition: Object) -> FollowUpCommits | None:
         claim = _Claim(self._names, _group_of(key))
-        claim.read()
+        claim.read_names()
         claim.made = True
         named = with_status(self._kind, definition, partial(self._name, key), SELF)
         if not has_condition(named, "NamesAccepted"):
@@ -144,7 +144,7 @@ class _Claim:
     def _operations(self) -> Sequence[Operation]:
         return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()
 
-    def read(self) -> None:
+    def read_names(self) -> None:
         """Read the key. Names that are read later are at least as new."""
         entry = self._names.get(self._key)
         self._seen = entry.revision if entry is not None else 0

@@ -48,18 +48,18 @@ class Quotas(Controller):
 
     def _recount(self) -> None:
         """Look at all namespaces that have quotas."""
-        self._look(entry.namespace for entry in self._collection.under(self._kind.prefix)[0])
+        self._queue_quotas(entry.namespace for entry in self._collection.under(self._kind.prefix)[0])
 
     def _changed(self, events: Sequence[Event]) -> None:
-        self._look(event.after.namespace for event in events if event.after is not None)
+        self._queue_quotas(event.after.namespace for event in events if event.after is not None)
 
     def _counted(self, events: Sequence[Event], *, measured: bool) -> None:
         """Recount quotas after counted objects came or went."""
         moved = [entry for event in events if (entry := _moved(event, measured=measured)) is not None]
         if moved:
-            self._look(entry.namespace for entry in moved)
+            self._queue_quotas(entry.namespace for entry in moved)
 
-    def _look(self, namespaces: Iterable[str]) -> None:
+    def _queue_quotas(self, namespaces: Iterable[str]) -> None:
         for namespace in namespaces:
             self.queue.add(namespace)
 

@@ -48,14 +48,14 @@ class ServiceDependents(Controller):
                     self.queue.add(entry.key)
             for entry in self._addresses.under(IP_ADDRESSES.prefix)[0]:
                 self._note_stale(entry)
-        self.leave.append(services.add_event_handler(self._note))
+        self.leave.append(services.add_event_handler(self._note_events))
         await self.flush()
 
     @property
     def awaited(self) -> Sequence[Kind]:
         return (SERVICES,)
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             before, after = (_addresses(entry) if entry is not None else set() for entry in (event.before, event.after))
             if before != after:

@@ -93,7 +93,7 @@ class Serving:
                 or since > served.changed
             ):
                 # labels and conditions change nothing for its objects
-                self._api.registry.put(kind)
+                self._api.registry.put_kind(kind)
         elif served is None or served.uid == kind.uid:
             self._api.registry.wait(kind)
 

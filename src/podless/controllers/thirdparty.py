@@ -39,7 +39,7 @@ class ThirdParties(Controller):
 
     async def begin(self) -> None:
         await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._note))
+        self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
         await self.flush()
@@ -53,7 +53,7 @@ class ThirdParties(Controller):
         await asyncio.gather(*self._late, return_exceptions=True)
         await super().stop()
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             self.queue.add(event.key)
 
@@ -62,7 +62,7 @@ class ThirdParties(Controller):
         if entry is None:
             self._forget(key)
         else:
-            self._take(key, entry)
+            self._take_definition(key, entry)
 
     def _forget(self, key: str) -> None:
         """Remove a deleted one and its endpoint, unless another definition has taken it over."""
@@ -75,13 +75,13 @@ class ThirdParties(Controller):
         served = self.api.registry.get(kind.group, kind.plural)
         return served is None or served.uid == kind.uid
 
-    def _take(self, key: str, entry: Entry) -> None:
+    def _take_definition(self, key: str, entry: Entry) -> None:
         resource = entry.decode()
         kind = compile_third(resource, created=entry.created, changed=entry.revision)
         if not self._mine(kind):
             return
         self._serving[key] = kind
-        self.api.registry.put(kind)
+        self.api.registry.put_kind(kind)
         held = resource["metadata"].get("finalizers") or ()
         if kind.terminating and CLEANUP in held:
             self.run(key, partial(self._take_down, key, kind))

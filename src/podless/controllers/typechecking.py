@@ -70,7 +70,9 @@ class TypeChecking(Controller):
         found = []
         async for part in self.api.pace.slices(SERVER.name, list(_expressions(spec)) if checks else []):
             for field, source in part:
-                text = "\n".join(_format_warning(named, said) for named, one in checks if (said := one.check(source)))
+                text = "\n".join(
+                    _format_warning(named, said) for named, one in checks if (said := one.find_problem(source))
+                )
                 if text:
                     found.append({"fieldRef": field, "warning": text})
         return found

@@ -40,7 +40,7 @@ class WorkQueue:
             heapq.heappush(self._times, (time, key))
             self._changed.set()
 
-    def take(self, most: int) -> list[str]:
+    def take_due(self, most: int) -> list[str]:
         """Return due keys, the earliest first. Call `done` for each."""
         now = self._loop.time()
         found: list[str] = []
@@ -86,7 +86,7 @@ class WorkQueue:
         """Whether keys are being worked on, or due within so many seconds."""
         return bool(self._taken) or self._next() <= self._loop.time() + within
 
-    def taken(self, key: str) -> bool:
+    def is_taken(self, key: str) -> bool:
         """Whether a key is being worked on."""
         return key in self._taken
 

@@ -23,7 +23,7 @@ from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
-from podless.verbs.storage import Action, Next
+from podless.verbs.storage import AttemptOutcome, Next
 
 Change = Callable[[Object], Object]
 
@@ -92,11 +92,11 @@ async def amend_object(
     writes. Raises Unavailable.
     """
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
-            return Action.KEEP
+            return AttemptOutcome.KEEP
         changed = change(view.load_object(kind, own_version(kind, entry), entry))
-        return Next(changed) if changed is not None else Action.DELETE
+        return Next(changed) if changed is not None else AttemptOutcome.DELETE
 
     await storage.update_stored(api, kind, key, attempt, hooks=hooks)
 
@@ -104,8 +104,8 @@ async def amend_object(
 async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
     """Delete an object that is still at a revision, regardless of finalizers."""
 
-    async def attempt(entry: Entry | None) -> Next | Action:
-        return Action.DELETE if entry is not None and entry.revision == revision else Action.KEEP
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+        return AttemptOutcome.DELETE if entry is not None and entry.revision == revision else AttemptOutcome.KEEP
 
     await storage.update_stored(api, kind, key, attempt)
 
@@ -129,10 +129,10 @@ async def report_status(
     version = kind.by_version[kind.storage_version]
     obj = known
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         nonlocal obj
         if entry is None:
-            return Action.KEEP
+            return AttemptOutcome.KEEP
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load_object(kind, version, entry)

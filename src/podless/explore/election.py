@@ -37,7 +37,7 @@ class Election:
         """Whether another instance has yet to lead."""
         return bool(self._awaited)
 
-    def note(self, lease: Lease, client: str) -> None:
+    def note_lease(self, lease: Lease, client: str) -> None:
         """Note that a client has written a lease."""
         self._holders[lease] = client
         if self._awaited.get(lease, client) != client:

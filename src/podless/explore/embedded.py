@@ -31,25 +31,25 @@ class Steps:
 
     def apply(self, *objects: Object | str) -> None:
         """Apply objects: dicts, or one path of a file or folder."""
-        self._add("apply", objects[0] if len(objects) == 1 else [*objects])
+        self._add_step("apply", objects[0] if len(objects) == 1 else [*objects])
 
     def patch(self, kind: str, name: str, patch: Object, *, namespace: str = "default") -> None:
         """Change an object by a JSON merge patch."""
-        self._add("patch", {"kind": kind, "name": name, "namespace": namespace, "patch": patch})
+        self._add_step("patch", {"kind": kind, "name": name, "namespace": namespace, "patch": patch})
 
     def delete(self, kind: str, name: str, *, namespace: str = "default") -> None:
         """Delete an object."""
-        self._add("delete", {"kind": kind, "name": name, "namespace": namespace})
+        self._add_step("delete", {"kind": kind, "name": name, "namespace": namespace})
 
     def wait(
         self, kind: str, name: str, for_: str | None = None, timeout: float = 10.0, *, namespace: str = "default"
     ) -> None:
         """Wait up to `timeout` seconds for an object: a condition, "delete", or an expression of CEL."""
-        self._add("wait", {"kind": kind, "name": name, "namespace": namespace, "for": for_, "timeout": timeout})
+        self._add_step("wait", {"kind": kind, "name": name, "namespace": namespace, "for": for_, "timeout": timeout})
 
     def advance(self, seconds: float) -> None:
         """Advance the server's clock."""
-        self._add("advance", seconds)
+        self._add_step("advance", seconds)
 
     def always(self, kind: str, expression: str, message: str = "") -> None:
         """Require an expression of CEL over `items`, all objects of a kind, after each write."""
@@ -63,7 +63,7 @@ class Steps:
         """Allow fields to differ between runs, such as "status.lastSeen"."""
         self._given["ignore"] += paths
 
-    def _add(self, verb: str, given: Any) -> None:
+    def _add_step(self, verb: str, given: Any) -> None:
         self._given["steps"].append({verb: given})
 
     def read(self) -> Scenario:

@@ -101,7 +101,7 @@ class Explorer:
         reference = await self.run_references()
         self._told(f"reference run: {_count(reference, 'write')} writes, {_count(reference, 'event')} events")
         if reference.faults:
-            self._add(reference, Finding(reference, tell_story(reference)))
+            self._add_finding(reference, Finding(reference, tell_story(reference)))
             return self.report
         perturbations = search.list_perturbations(reference)
         self.report.points = len(perturbations)
@@ -159,9 +159,9 @@ class Explorer:
             tried = await self.carry_out(shortest.schedule)
             again += bool(oracles & {fault.oracle for fault in tried.faults})
         if again:  # what never comes again cannot be replayed
-            self._add(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _AGAIN))
+            self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _AGAIN))
 
-    def _add(self, run: Run, finding: Finding) -> None:
+    def _add_finding(self, run: Run, finding: Finding) -> None:
         known = {(str(one.run.schedule), one.oracles) for one in self.report.findings}
         if (str(run.schedule), finding.oracles) not in known and len(self.report.findings) < self._options.findings:
             self.report.findings.append(finding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.schedule import Schedule
 from podless.explore.states import State
 
@@ -49,7 +49,7 @@ class Run:
     """
 
     schedule: Schedule
-    entries: tuple[Entry, ...]
+    entries: tuple[LogEntry, ...]
     fingerprint: tuple[str, ...]
     state: State
     faults: tuple[Fault, ...] = ()

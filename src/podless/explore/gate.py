@@ -10,7 +10,7 @@ import orjson
 
 from podless.auth.attributes import Attributes
 from podless.explore.election import Election, Lease
-from podless.explore.points import Entry, Log, resource_of
+from podless.explore.points import Log, LogEntry, resource_of
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 from podless.explore.views import Hold, ResourceView
 from podless.http.faults.carry import ask_for_past
@@ -30,7 +30,7 @@ _REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
 Watched = tuple[str, str]  # the name of a client and a resource
 
 
-class Hooks:
+class RunHooks:
     """What a run does for its gate.
 
     revision: returns the present revision. find: returns the object of a write, None for none. crash: kills and
@@ -42,7 +42,7 @@ class Hooks:
         revision: Callable[[], int],
         find: Callable[[Attributes, str], Awaitable[Object | None]],
         crash: Callable[[str], None],
-        wrote: Callable[[Entry], Awaitable[None]],
+        wrote: Callable[[LogEntry], Awaitable[None]],
         free: Callable[[Lease], Awaitable[None]],
     ) -> None:
         self.revision = revision
@@ -52,7 +52,7 @@ class Hooks:
         self.free = free
 
 
-class Control:
+class GatedRun:
     """One run as the gate sees it: its schedule, its log, and held requests and events.
 
     open: requests that are being answered. noise: writes of leases and events so far. failed: the last request, if its
@@ -64,7 +64,7 @@ class Control:
     def __init__(
         self,
         schedule: Schedule,
-        hooks: Hooks,
+        hooks: RunHooks,
         expected: frozenset[Watched] | None = None,
         clients: Iterable[str] = (),
     ) -> None:
@@ -104,8 +104,8 @@ class Control:
 
     def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
         """Log a step of the user, and start the perturbations that the schedule has for it."""
-        self.log.add(Entry("user", "", text, point, revision=self._hooks.revision()))
-        for one in self._take(point):
+        self.log.add_entry(LogEntry("user", "", text, point, revision=self._hooks.revision()))
+        for one in self._take_perturbations(point):
             if isinstance(one, HoldEvents):
                 self._hold(one, self._hooks.revision(), clients)
 
@@ -135,7 +135,7 @@ class Control:
                     self.lost.add(key)
                 view.close()
 
-    def take_over(self, former: Control) -> None:
+    def take_over(self, former: GatedRun) -> None:
         """Take over the open watches of the previous run, whose clients go on."""
         self.lost.clear()
         for key, view in former._views.items():
@@ -165,19 +165,19 @@ class Control:
                 return await self._write(client, request, asked, handler)
             if asked.verb == "watch":
                 return await self._watch(client, request, resource, handler)
-            return await self._read(client, request, asked, handler)
+            return await self._serve_read(client, request, asked, handler)
         finally:
             self.open -= 1
             self._active = True
 
-    async def _read(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+    async def _serve_read(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
         resource = resource_of(asked)
         hold = self._view(client, resource).hold
         if asked.verb == "list" and hold is not None and hold.revision:
             ask_for_past(request, hold.revision)
         answer = await settle_answer(handler(request))
         text = self.log.mask(f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}".rstrip("/ "))
-        self._note(Entry("read", client, text, status=answer.status, resource=resource))
+        self._note_entry(LogEntry("read", client, text, status=answer.status, resource=resource))
         return answer
 
     async def _watch(self, client: str, request: Request, resource: str, handler: Handler) -> Answer:
@@ -194,7 +194,7 @@ class Control:
         answer = await settle_answer(handler(request))
         if answer.status < 300:
             self.noise += 1
-            self.election.note((asked.namespace, name), client)
+            self.election.note_lease((asked.namespace, name), client)
         return answer
 
     async def _wait_for_leader(self, client: str) -> None:
@@ -210,7 +210,7 @@ class Control:
 
     async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
         point = self.log.name_write(client, asked, await request.read())
-        happens = self._take(point)
+        happens = self._take_perturbations(point)
         if any(isinstance(one, ChangeLeader) for one in happens):
             await self._wait_for_leader(client)
         async with self._writing:  # one at a time, so that each has a state before and after it
@@ -230,10 +230,10 @@ class Control:
             after = await self._hooks.find(asked, created or asked.name)
             if rejected and created:
                 answer = render_error(AlreadyExists(asked.resource, asked.group, created))
-            entry = Entry(
+            entry = LogEntry(
                 "write", client, point, point, answer.status, revision, resource_of(asked), late, before, after
             )
-            self._note(entry, place)
+            self._note_entry(entry, place)
             await self._hooks.wrote(entry)
         if any(isinstance(one, Crash) or (isinstance(one, HoldEvents) and one.mode == "restart") for one in happens):
             self._hooks.crash(client)
@@ -251,7 +251,7 @@ class Control:
         self.log.note_created(body)
         return str((body.get("metadata") or {}).get("name") or "")
 
-    def _take(self, point: str) -> list[Perturbation]:
+    def _take_perturbations(self, point: str) -> list[Perturbation]:
         """Return what happens at a point. It does not happen again."""
         happens = [one for one in self.unused if one.at == point]
         for one in happens:
@@ -283,24 +283,24 @@ class Control:
         place = self.log.mask(f"{metadata.get('namespace', '')}/{metadata.get('name', '')}")
         text = f"{client} sees {resource} {place.lstrip('/')} {told['type'].lower()}"
         revision = int(metadata.get("resourceVersion") or 0)
-        self._note(Entry("event", client, text, revision=revision, resource=resource))
+        self._note_entry(LogEntry("event", client, text, revision=revision, resource=resource))
 
-    def _note(self, entry: Entry, place: int | None = None) -> None:
+    def _note_entry(self, entry: LogEntry, place: int | None = None) -> None:
         """Note what happened. place: where in the log, because events of a write are seen before it is answered."""
-        self.log.add(entry, place)
+        self.log.add_entry(entry, place)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
             self.failed = _describe_failure(entry.text, entry.status) if entry.status >= 400 and not missing else ""
 
     def _note_fault(self, text: str) -> None:
-        self.log.add(Entry("fault", "", text, revision=self._hooks.revision()))
+        self.log.add_entry(LogEntry("fault", "", text, revision=self._hooks.revision()))
 
 
 class Gate:
     """The filter for a sequence of runs. clients: their names, by token."""
 
     def __init__(self, clients: Mapping[str, str]) -> None:
-        self.control: Control | None = None
+        self.control: GatedRun | None = None
         self._clients = {f"Bearer {token}": name for token, name in clients.items()}
 
     def filter(self, handler: Handler) -> Handler:

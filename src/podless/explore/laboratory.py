@@ -21,7 +21,7 @@ from podless.app import App, Settings
 from podless.auth.attributes import Attributes
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.auth.user import User
-from podless.explore.gate import Control, Gate
+from podless.explore.gate import Gate, GatedRun
 from podless.explore.points import Log
 from podless.explore.process import ControllerProcess
 from podless.explore.scenario import Scenario
@@ -130,7 +130,7 @@ class Laboratory:
         assert wanted is not None
         await self.client.restore(wanted)
 
-    def admit(self, control: Control | None) -> None:
+    def admit(self, control: GatedRun | None) -> None:
         """Set the control that the requests of clients pass. None rejects the requests of all clients."""
         self._gate.control = control
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from podless.explore.findings import Fault, Run
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.states import State, compare_states
 
 _MORE_CREATES = 2  # that a run may have of one object, beyond those of the reference and one a perturbation
@@ -47,7 +47,7 @@ def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
             yield Fault("recreated", f"{text}, {count} times")
 
 
-def _created(entries: Sequence[Entry]) -> Iterator[str]:
+def _created(entries: Sequence[LogEntry]) -> Iterator[str]:
     """Yield the creates. Under an old view, an object that the garbage collector deletes is rightly created again."""
     for one in entries:
         if one.kind == "write" and one.before is None and one.after is not None and not one.late:

@@ -10,7 +10,7 @@ import html
 from collections.abc import Iterator, Sequence
 
 from podless.explore.findings import Finding, Report
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.states import compare_objects
 
 _MOST = 160  # entries of a timeline; of a longer one the middle is left out
@@ -77,7 +77,7 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
         yield f"<details><summary>Output of the controller</summary><pre>{html.escape(run.output)}</pre></details>"
 
 
-def _write_lanes(entries: Sequence[Entry]) -> Iterator[str]:
+def _write_lanes(entries: Sequence[LogEntry]) -> Iterator[str]:
     """Yield the grid: a first row with the names of the lanes, and a row for each entry."""
     told = [one for one in entries if one.kind != "read" or one.status >= 400]
     if len(told) > _MOST:
@@ -106,7 +106,7 @@ def _write_lanes(entries: Sequence[Entry]) -> Iterator[str]:
     yield "</div>"
 
 
-def _write_bar(told: Sequence[Entry], row: int, column: int) -> str:
+def _write_bar(told: Sequence[LogEntry], row: int, column: int) -> str:
     """Return the bar from the cause of an event to the event in a row."""
     event = told[row - 2]
     earlier = [(place, one) for place, one in enumerate(told[: row - 2], 2) if one.kind in ("user", "write")]
@@ -116,7 +116,7 @@ def _write_bar(told: Sequence[Entry], row: int, column: int) -> str:
     return f'<div class="bar{" late" if held else ""}" style="grid-area: {first} / {column} / {row + 1}"></div>'
 
 
-def _write_request(one: Entry) -> str:
+def _write_request(one: LogEntry) -> str:
     """Return a request without its client, with its answer if that is an error, and with its changes."""
     text = html.escape(one.text.removeprefix(f"{one.client} "))
     if one.status >= 400 or not one.status:

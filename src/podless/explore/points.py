@@ -19,7 +19,7 @@ _METADATA, _NAME, _GENERATE_NAME = 1, 1, 2  # numbers of protobuf fields
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """One line of a run's log.
 
     kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user. text:
@@ -50,12 +50,12 @@ class Log:
     """The entries of a run, and the names of its points."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self._counts: Counter[str] = Counter()
         self._generated: dict[str, str] = {}
         self._generations: Counter[str] = Counter()
 
-    def add(self, entry: Entry, place: int | None = None) -> None:
+    def add_entry(self, entry: LogEntry, place: int | None = None) -> None:
         """Add what happened: last, or at a place."""
         self.entries.insert(len(self.entries) if place is None else place, entry)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from podless.explore.findings import Run
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 
 _TOGETHER = (2, 2, 3)  # perturbations of a random schedule
@@ -41,7 +41,7 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
     return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None] + slow
 
 
-def _list_holds(at: Entry, after: Sequence[Entry]) -> Iterator[HoldEvents]:
+def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]:
     """Yield ways to hold what a client sees after a point. Its own resource comes first."""
     seen = dict.fromkeys(one.resource for one in after if one.kind == "event")
     plain = at.resource.partition("/")[0]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from podless.explore.findings import Run
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.states import compare_objects
 from podless.runtime.jsonobject import Object
 
@@ -64,7 +64,7 @@ def _tell_left_out(lines: int) -> str:
     return f"  ... {lines} more lines of this kind ..."
 
 
-def _tell_answer(entry: Entry) -> str:
+def _tell_answer(entry: LogEntry) -> str:
     if entry.kind == "write" and entry.status < 300 and not entry.changed:
         return " (changes nothing)"
     return f" ({entry.status})" if entry.status >= 300 else ""

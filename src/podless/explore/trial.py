@@ -6,10 +6,10 @@ import asyncio
 import time
 
 from podless.explore.findings import Fault, Run
-from podless.explore.gate import Control, Hooks, Watched
+from podless.explore.gate import GatedRun, RunHooks, Watched
 from podless.explore.instances import Instances
 from podless.explore.laboratory import Laboratory
-from podless.explore.points import Entry
+from podless.explore.points import LogEntry
 from podless.explore.scenario import Invariant, UserStep
 from podless.explore.schedule import Schedule
 from podless.explore.states import State
@@ -40,10 +40,10 @@ class Trial:
         expected: frozenset[Watched] | None = None,
         after: Trial | None = None,
     ) -> None:
-        hooks = Hooks(
+        hooks = RunHooks(
             laboratory.revision, laboratory.find_object, self._crash, self._check_invariants, laboratory.free_lease
         )
-        self.control = Control(schedule, hooks, expected, laboratory.setup.clients)
+        self.control = GatedRun(schedule, hooks, expected, laboratory.setup.clients)
         self.faults: list[Fault] = []
         self._schedule = schedule
         self._laboratory = laboratory
@@ -247,7 +247,7 @@ class Trial:
         except (Refused, Missing) as error:
             self.faults.append(Fault("wait", f"{step}: {error}"))
 
-    async def _check_invariants(self, entry: Entry) -> None:
+    async def _check_invariants(self, entry: LogEntry) -> None:
         if entry.changed:
             for invariant in self._setup.scenario.always:
                 await self._check(invariant)
@@ -270,5 +270,5 @@ class Trial:
         self._starting = True
         self.control.forget_client(name)
         ended = "ends, because it no longer leads," if deposed else "is killed"
-        self.control.log.add(Entry("process", name, f"{name} {ended} and is started again"))
+        self.control.log.add_entry(LogEntry("process", name, f"{name} {ended} and is started again"))
         self.instances.restart(name)

@@ -52,7 +52,7 @@ class ResourceView:
             self._open.remove(held)
         held.stop()
 
-    def note(self, data: bytes) -> None:
+    def note_delivered(self, data: bytes) -> None:
         """Note that events are delivered."""
         for event in framing.JSON_LINES.split(data):
             self.told(event)
@@ -94,7 +94,7 @@ class _HeldSink:
         if self._view.hold is not None:
             self.kept.append(data)
             return True
-        self._view.note(data)
+        self._view.note_delivered(data)
         return self._sink.send(data)
 
     def pull(self, pieces: Iterator[bytes]) -> None:
@@ -113,7 +113,7 @@ class _HeldSink:
         """Send the held events."""
         kept, self.kept = b"".join(self.kept), []
         if kept and not self.over:
-            self._view.note(kept)
+            self._view.note_delivered(kept)
             self._sink.send(kept)
 
     def expire(self) -> None:

@@ -58,7 +58,7 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
     if kind is list:
         if len(value) > _ONE:
             charge(len(value))
-        if shape.list is None or (shape.list.associative and not _known(value, shape.list, repeats)):
+        if shape.list is None or (shape.list.associative and not _is_distinct(value, shape.list, repeats)):
             return False
         inner = shape.list.item
         types = inner.types
@@ -87,7 +87,7 @@ def _alike(items: list[Any], form: MapShape) -> bool:
     return True
 
 
-def _known(value: list[Any], form: ListShape, repeats: bool) -> bool:
+def _is_distinct(value: list[Any], form: ListShape, repeats: bool) -> bool:
     """Whether all items of an associative list can be told apart, or need not be."""
     try:
         names = [make_element(form, item) for item in value]

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.fields.check import check_value
 from podless.fields.sets import LEAF, SELF, Fields, is_marked
-from podless.fields.typed import ListShape, MapShape, Plan, SchemaMisfit, Shape, make_element
+from podless.fields.typed import ListShape, MapPlan, MapShape, SchemaMisfit, Shape, make_element
 from podless.runtime.meter import charge, each
 
 _ONE = 1  # field that is not worth a charge: only trees with more branches grow large
@@ -51,7 +51,7 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     return out or None
 
 
-def _said_below(value: dict[str, Any], plan: Plan) -> Fields | None:
+def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     if not plan.below:
         return plan.leaves or None
     out = plan.leaves.copy()

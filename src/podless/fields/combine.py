@@ -53,7 +53,7 @@ def _list(ours: Any, theirs: Any, form: ListShape) -> Any:
     left, right = (value if type(value) is list else [] for value in (ours, theirs))
     if not form.associative or not (left or right):
         return theirs
-    merged = _Merging(left, right, form).run()
+    merged = _Merging(left, right, form).merge_lists()
     return merged if merged else theirs
 
 
@@ -78,14 +78,14 @@ class _Merging:
         self.done: set[str] = set()
         self.out: list[Any] = []
 
-    def run(self) -> list[Any]:
+    def merge_lists(self) -> list[Any]:
         """Return the merged list."""
         at, to = 0, 0
         while at < len(self.left) or to < len(self.right):
             if at < len(self.left) and to < len(self.right):
                 name = self.left_names[at]
                 if name == self.right_names[to]:
-                    self._take(name)
+                    self._merge_item(name)
                     at, to = at + 1, to + 1
                     continue
                 if name in self.by_right and self.shared and self.shared[-1] != name:
@@ -99,11 +99,11 @@ class _Merging:
                     continue
                 at += name in self.done
             if to < len(self.right):
-                self._take(self.right_names[to])
+                self._merge_item(self.right_names[to])
                 to += 1
         return self.out
 
-    def _take(self, name: str) -> None:
+    def _merge_item(self, name: str) -> None:
         """Merge the right item into the left one of the same name."""
         self.done.add(name)
         if self.shared and self.shared[-1] == name:

@@ -208,13 +208,13 @@ class _Patch:
         if not parts:
             raise _missing(operation, told)
         *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
-        self.root = _read(self.root)
+        self.root = _read_text(self.root)
         if write:
             self.root = self.owned(self.root)
         holder = self.root
         for part in way:
             try:
-                inner = _get(holder, part)
+                inner = _get_value(holder, part)
             except _Fault:
                 raise _missing(operation, told) from None
             if write and isinstance(inner, dict | list):
@@ -250,7 +250,7 @@ class _Patch:
                     container[key] = orjson.Fragment(item.raw)
         return orjson.Fragment(self.root.raw) if isinstance(self.root, WrittenValue) else self.root
 
-    def add(self, operation: dict[str, Any], number: int) -> None:
+    def add_value(self, operation: dict[str, Any], number: int) -> None:
         holder, key = self.holder(operation)
         self.grown = True
         _insert(holder, key, operation.get("value"), f"error in add for path: '{operation['path']}'")
@@ -263,7 +263,7 @@ class _Patch:
         value = operation.get("value")
         self.grown = True
         if not _word(operation, "path"):
-            if not isinstance(_read(value), dict | list):
+            if not isinstance(_read_text(value), dict | list):
                 raise Rejected("replace operation value must be object or array: %!w(<nil>)")
             self.root = value
             return
@@ -286,7 +286,7 @@ class _Patch:
     def copy(self, operation: dict[str, Any], number: int) -> None:
         source, name = self.holder(operation, "from", write=False)
         try:
-            value = _get(source, name, None, read=False)
+            value = _get_value(source, name, None, read=False)
         except _Fault as fault:
             raise Rejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
@@ -314,7 +314,7 @@ class _Patch:
         if path:
             holder, key = self.holder(operation, write=False)
             try:
-                given = _get(holder, key, None)
+                given = _get_value(holder, key, None)
             except _Fault as fault:
                 raise Rejected(f"error in test for path: '{path}': {fault}") from None
         if not _same(given, wanted):
@@ -322,7 +322,7 @@ class _Patch:
 
 
 _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
-    "add": _Patch.add,
+    "add": _Patch.add_value,
     "remove": _Patch.remove,
     "replace": _Patch.replace,
     "move": _Patch.move,
@@ -345,7 +345,7 @@ def _index(holder: list[Any], key: str, room: int = 0) -> int:
     return index % count
 
 
-def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
+def _get_value(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
     """Return the value at a place. Raises _Fault."""
     if isinstance(holder, list):
         found = holder[_index(holder, key)]
@@ -353,10 +353,10 @@ def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -
         found = holder.get(key, default) if isinstance(holder, dict) else _NOTHING
     if found is _NOTHING:
         raise _Fault
-    return _read(found) if read else found
+    return _read_text(found) if read else found
 
 
-def _read(value: Any) -> Any:
+def _read_text(value: Any) -> Any:
     """Decode a written value when an operation needs its content."""
     return orjson.loads(value.raw) if isinstance(value, WrittenValue) else value
 

@@ -14,7 +14,7 @@ from podless.fields.check import check_value
 from podless.fields.collect import collect_created, collect_leaves
 from podless.fields.compare import compare_values
 from podless.fields.elements import encode_compact, format_element_path
-from podless.fields.merge import Conflicts, Endpoint, FieldOwner, NoVersion, Owned, Owners, changed_own
+from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own
 from podless.fields.merge import apply_owned as merge_apply
 from podless.fields.merge import update_owned as merge_update
 from podless.fields.sets import Fields, Path
@@ -194,7 +194,7 @@ def _reset(entries: Any) -> bool:
     return entries is not None and (not entries or entries == [{}])
 
 
-def current_owners(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Times]:
+def current_owners(place: WriteTarget, old: Object | None, given: Any) -> tuple[Owners, Times]:
     """The owners before an update: those that the client sends, else (or where they are not sound) those there are."""
     if old is None and given is None:
         return {}, {}
@@ -213,7 +213,7 @@ def current_owners(place: Endpoint, old: Object | None, given: Any) -> tuple[Own
 
 
 def update_managed_fields(
-    place: Endpoint, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
+    place: WriteTarget, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
 ) -> list[Entry]:
     """Return the managedFields of an object that is created or changed by other means than apply.
 
@@ -238,7 +238,7 @@ def update_managed_fields(
 
 
 def _updated(
-    place: Endpoint,
+    place: WriteTarget,
     old: Object,
     new: Object,
     owners: Owners,
@@ -274,7 +274,7 @@ def _updated(
     return _capped(owners, times)
 
 
-def _claim_created(place: Endpoint, fields: Fields, times: Times, owner: FieldOwner, now: str) -> Owners:
+def _claim_created(place: WriteTarget, fields: Fields, times: Times, owner: FieldOwner, now: str) -> Owners:
     """Make a manager the owner of all fields of a new object, except those that the endpoint resets."""
     fields = place.drop(fields, place.version)
     if not fields:
@@ -316,7 +316,7 @@ def _capped(owners: Owners, times: Times) -> Owners:
 
 
 def apply_object(
-    place: Endpoint,
+    place: WriteTarget,
     live: Object | None,
     applied: Object,
     manager: str,
@@ -366,7 +366,7 @@ def _brings_owners(metadata: Any) -> bool:
     return True
 
 
-def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
+def _claimed(place: WriteTarget, live: Object, times: Times, now: str) -> Owners:
     """Return one owner for all fields of an object without owners. Raises SchemaMisfit."""
     try:
         owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
@@ -376,7 +376,7 @@ def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
         raise SchemaMisfit(f"failed to create manager for existing fields: {why}") from None
 
 
-def _locate(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
+def _locate(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """Return the misfit with its path."""
     try:
         check_value(live, place.shape(place.version), repeats=True)
@@ -386,7 +386,7 @@ def _locate(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit
 
 
 def _applied(
-    place: Endpoint, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
+    place: WriteTarget, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
     owner = FieldOwner(manager, "Apply", "", place.subresource)
     try:
@@ -421,7 +421,7 @@ def describe_object(obj: Object) -> str:
     return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
 
 
-def _upgrades(place: Endpoint, live: Object, conflicts: Conflicts) -> bool:
+def _upgrades(place: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
     """Whether all conflicts are about fields that kubectl applied from its own side before, and that are still so.
 
     Takes those that are out of the conflicts, for the message of the rest.
@@ -433,7 +433,7 @@ def _upgrades(place: Endpoint, live: Object, conflicts: Conflicts) -> bool:
     return not conflicts.found
 
 
-def _last_applied(place: Endpoint, live: Object) -> Fields | None:
+def _last_applied(place: WriteTarget, live: Object) -> Fields | None:
     text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     if not text:
         return None

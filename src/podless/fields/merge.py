@@ -59,7 +59,7 @@ class NoVersion(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class WriteTarget:
     """Where an object is written, and what the rules need to know about its kind.
 
     version: the apiVersion of the requests. subresource: "" for the object itself. shapes: returns the shape of the
@@ -105,7 +105,7 @@ class Endpoint:
         return sets.difference_below(fields, reset) if reset else fields
 
 
-def changed_own(place: Endpoint, compared: Comparison, owned: Owned) -> Fields | None:
+def changed_own(place: WriteTarget, compared: Comparison, owned: Owned) -> Fields | None:
     """Return the fields of a change that touches only fields which an owner has already, so that no owner changes.
 
     None if the change touches other fields, or removes some.
@@ -117,7 +117,7 @@ def changed_own(place: Endpoint, compared: Comparison, owned: Owned) -> Fields |
 
 
 def update_owned(
-    place: Endpoint,
+    place: WriteTarget,
     old: Object,
     new: Object,
     owners: Owners,
@@ -148,7 +148,7 @@ def update_owned(
 
 
 def apply_owned(
-    place: Endpoint,
+    place: WriteTarget,
     live: Object,
     applied: Object,
     owners: Owners,
@@ -175,7 +175,7 @@ def apply_owned(
     return None if not any(compared) and equal_values(live, merged) else merged, owners
 
 
-def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = False) -> Owners:
+def _reconciled(place: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
     """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
     found: Owners = {}
     served: dict[str, bool] = {}
@@ -190,7 +190,7 @@ def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = Fa
     return found
 
 
-def _served(place: Endpoint, obj: Object, version: str) -> bool:
+def _served(place: WriteTarget, obj: Object, version: str) -> bool:
     """Whether the object can be seen in a version. Raises SchemaMisfit."""
     try:
         place.view(obj, version)
@@ -200,7 +200,14 @@ def _served(place: Endpoint, obj: Object, version: str) -> bool:
 
 
 def _settle(
-    place: Endpoint, old: Object, new: Object, owners: Owners, owner: FieldOwner, compared: Comparison, *, force: bool
+    place: WriteTarget,
+    old: Object,
+    new: Object,
+    owners: Owners,
+    owner: FieldOwner,
+    compared: Comparison,
+    *,
+    force: bool,
 ) -> Owners:
     """Return the owners, each without the fields that another manager changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
@@ -233,12 +240,12 @@ def _settle(
     return left
 
 
-def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
+def _dropped(place: WriteTarget, compared: Comparison, version: str) -> Comparison:
     removed, modified, added = compared
     return Comparison(place.drop(removed, version), place.drop(modified, version), place.drop(added, version))
 
 
-def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
+def _pruned(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
     if last is None or (
@@ -258,7 +265,7 @@ def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, 
     return place.view(remove_fields(merged, gone, shape), now.version)
 
 
-def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
+def _add_owned(place: WriteTarget, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
     """Return the pruned object with owned fields restored, one version of owners after the other."""
     by_version: dict[str, list[Fields]] = {}
     for owned in owners.values():

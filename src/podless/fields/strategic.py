@@ -123,7 +123,7 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
         elif isinstance(old, list) and isinstance(item, list):
             merged[key] = _merge_list(old, item, inside, table, deleting)
         elif not deleting:
-            _take(merged, key, item)
+            _set_new(merged, key, item)
     return merged
 
 
@@ -348,7 +348,7 @@ def _wrong_type(wanted: type, given: Any) -> Internal:
     return Internal(f"expected a {_GO_TYPES[wanted]}, but received a {_GO_TYPES[type(given)]}")
 
 
-def _take(merged: dict[str, Any], key: str, item: Any) -> None:
+def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
     """Set a value that has no counterpart, without its nulls and directives."""
     _without_nulls(item)
     if isinstance(item, dict) and _DIRECTIVE in item:

@@ -103,7 +103,7 @@ class ListShape:
         )
 
 
-class Plan(NamedTuple):
+class MapPlan(NamedTuple):
     """The precomputed sets for all values of a map with the same fields and the same types of items.
 
     leaves: the set of the fields that are leaves; marked: the same, with the map itself as a member. below: name, path
@@ -137,7 +137,7 @@ class MapShape:
         self._make = make
         self._element = element
         self.known: dict[str, tuple[str, Shape | None, bool]] = {}
-        self.plans: dict[Sort, Plan] = {}
+        self.plans: dict[Sort, MapPlan] = {}
         self.atomic = atomic
         self.defaults = defaults or {}
 
@@ -165,7 +165,7 @@ class MapShape:
             yield self.child(name)[1]
         yield self.element
 
-    def plan(self, value: Mapping[str, Any]) -> Plan | None:
+    def plan(self, value: Mapping[str, Any]) -> MapPlan | None:
         """Return the plan for values like this one; None if fields are not declared, or too many plans are kept."""
         if not self._declared:
             return None
@@ -178,14 +178,14 @@ class MapShape:
         element = self._element
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 
-    def _remember(self, sort: Sort) -> Plan | None:
+    def _remember(self, sort: Sort) -> MapPlan | None:
         plans = own_table(self.plans)
         found = plans.get(sort)
         if found is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
             found = plans[sort] = self._planned(*sort)
         return found
 
-    def _planned(self, names: tuple[str, ...], types: tuple[type, ...]) -> Plan:
+    def _planned(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan:
         leaves: Fields = {}
         below: list[tuple[str, str, Shape]] = []
         for key, kind in zip(names, types, strict=True):
@@ -195,7 +195,7 @@ class MapShape:
                 leaves[name] = LEAF
             else:
                 below.append((key, name, shape))
-        return Plan(leaves, {SELF: LEAF, **leaves}, below)
+        return MapPlan(leaves, {SELF: LEAF, **leaves}, below)
 
 
 def complete_shape(shape: Shape) -> None:

@@ -62,15 +62,15 @@ def read_event(line: bytes) -> list[AuditChange] | Skipped:
         raise BadEvent("not JSON") from None
     if not isinstance(event, dict) or event.get("kind") != "Event" or event.get("apiVersion") not in _VERSIONS:
         raise BadEvent("not an Event of audit.k8s.io/v1")
-    verb = _text(event, "verb")
+    verb = _read_text(event, "verb")
     if verb not in _WRITES and verb != _ALL:
         return Skipped.READ
-    if _text(event, "stage") != "ResponseComplete":
+    if _read_text(event, "stage") != "ResponseComplete":
         return Skipped.STAGE
     code = _part(event, "responseStatus").get("code", 0)
     if not isinstance(code, int) or code >= 300:
         return Skipped.FAILED
-    query = parse_qs(urlsplit(_text(event, "requestURI")).query, max_num_fields=100)
+    query = parse_qs(urlsplit(_read_text(event, "requestURI")).query, max_num_fields=100)
     if "dryRun" in query:
         return Skipped.DRY_RUN
     response = event.get("responseObject")
@@ -88,22 +88,22 @@ def read_event(line: bytes) -> list[AuditChange] | Skipped:
 
 def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[str, Stored | None, int]]:
     """Return keys, states and revisions. Raises BadEvent."""
-    group, resource = _text(reference, "apiGroup"), _text(reference, "resource")
-    namespace, subresource = _text(reference, "namespace"), _text(reference, "subresource")
+    group, resource = _read_text(reference, "apiGroup"), _read_text(reference, "resource")
+    namespace, subresource = _read_text(reference, "namespace"), _read_text(reference, "subresource")
     keys_ = Keys.of(group, resource, namespaced=bool(namespace))
     if verb == _ALL:
         items = response.get("items")
-        kind = {"apiVersion": response.get("apiVersion"), "kind": _text(response, "kind").removesuffix("List")}
+        kind = {"apiVersion": response.get("apiVersion"), "kind": _read_text(response, "kind").removesuffix("List")}
         objects = [kind | item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     else:
         objects = [response]
     found = []
     for obj in objects:
         metadata = _part(obj, "metadata")
-        name = _text(metadata, "name") or _text(reference, "name")
+        name = _read_text(metadata, "name") or _read_text(reference, "name")
         if verb == "delete" and not subresource and obj.get("kind") == "Status" and resource and name:
-            name = _text(reference, "name")
-        elif _text(obj, "apiVersion").rpartition("/")[0] != group or not _text(metadata, "resourceVersion"):
+            name = _read_text(reference, "name")
+        elif _read_text(obj, "apiVersion").rpartition("/")[0] != group or not _read_text(metadata, "resourceVersion"):
             continue  # such as a Scale, or what is stored nowhere
         key = _check_key(keys_.key(namespace, name), group, resource, namespace, name)
         revision = _read_revision(metadata)
@@ -134,7 +134,7 @@ def _check_key(key: str, *parts: str) -> str:
 
 
 def _read_revision(metadata: Object) -> int:
-    text = _text(metadata, "resourceVersion")
+    text = _read_text(metadata, "resourceVersion")
     if not text:
         return 0
     if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
@@ -143,7 +143,7 @@ def _read_revision(metadata: Object) -> int:
 
 
 def _read_time(event: Object) -> int:
-    text = _text(event, "stageTimestamp") or _text(event, "requestReceivedTimestamp")
+    text = _read_text(event, "stageTimestamp") or _read_text(event, "requestReceivedTimestamp")
     try:
         at = int(datetime.fromisoformat(text).timestamp() * 1000)
     except (ValueError, OverflowError):
@@ -154,21 +154,21 @@ def _read_time(event: Object) -> int:
 
 
 def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Author:
-    user = _text(_part(event, "user"), "username")
-    impersonated = _text(_part(event, "impersonatedUser"), "username")
-    agent, subresource = _text(event, "userAgent"), _text(_part(event, "objectRef"), "subresource")
+    user = _read_text(_part(event, "user"), "username")
+    impersonated = _read_text(_part(event, "impersonatedUser"), "username")
+    agent, subresource = _read_text(event, "userAgent"), _read_text(_part(event, "objectRef"), "subresource")
     manager = (query.get("fieldManager") or [""])[0]
     if not manager and verb in ("create", "update", "patch"):
         manager = agent.partition("/")[0]  # as the server does
     try:
-        audit = UUID(_text(event, "auditID")).bytes
+        audit = UUID(_read_text(event, "auditID")).bytes
     except ValueError:
         audit = b""
     names = (impersonated or user, user if impersonated else "", verb, subresource, manager[:_MANAGER], agent)
     return Author(*names, audit)
 
 
-def _text(told: Any, name: str) -> str:
+def _read_text(told: Any, name: str) -> str:
     """Return a text, "" for none. Raises BadEvent."""
     found = told.get(name)
     if found is None:

@@ -19,7 +19,7 @@ CREATE, UPDATE, DELETE = "create", "update", "delete"
 _PATHS_SHOWN = 3  # in a summary
 
 
-class Place(NamedTuple):
+class ChangedObject(NamedTuple):
     """The object that a key belongs to."""
 
     group: str
@@ -28,14 +28,14 @@ class Place(NamedTuple):
     name: str
 
 
-def place_of(key: str, *, namespaced: bool | None) -> Place:
+def place_of(key: str, *, namespaced: bool | None) -> ChangedObject:
     """Return the object that a key belongs to. namespaced: whether its kind is, None if unknown."""
     group, resource = keys.resource_of(key)
     rest = key.split("/", 3)[3]
     namespace, slash, name = rest.partition("/")
     if not slash or namespaced is False:
-        return Place(group, resource, "", rest)
-    return Place(group, resource, namespace, name)
+        return ChangedObject(group, resource, "", rest)
+    return ChangedObject(group, resource, namespace, name)
 
 
 def operation_of(written: Written) -> str:
@@ -56,7 +56,7 @@ def format_time(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def make_change(written: Written, before: Record | None, place: Place, *, state: bool = False) -> Object:
+def make_change(written: Written, before: Record | None, place: ChangedObject, *, state: bool = False) -> Object:
     """Return a change as an object of the API.
 
     before: the state that it replaced; None if there was none or it is forgotten. state: include the object as the
@@ -99,7 +99,7 @@ def make_change(written: Written, before: Record | None, place: Place, *, state:
     return made
 
 
-def _metadata(written: Written, place: Place) -> Object:
+def _metadata(written: Written, place: ChangedObject) -> Object:
     made: Object = {
         "name": str(written.sequence),
         "creationTimestamp": datetime.fromtimestamp(written.at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

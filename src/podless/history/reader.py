@@ -9,7 +9,7 @@ from typing import NamedTuple
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
-from podless.history.change import CREATE, Place, make_change, operation_of, place_of
+from podless.history.change import CREATE, ChangedObject, make_change, operation_of, place_of
 from podless.kinds.registry import Registry
 from podless.runtime.jsonobject import Object
 from podless.store import Record, keys
@@ -20,7 +20,7 @@ _BYTES = 8 << 20  # of states behind the changes of one page
 _TOLD = 20  # changes that are shown in one go: of each, two states are decoded
 
 
-class Scope(NamedTuple):
+class HistoryScope(NamedTuple):
     """The objects whose changes are read; "" or None for all.
 
     namespace, group, resource, name: as in their keys.
@@ -50,7 +50,7 @@ class HistoryReader:
     async def page(
         self,
         user: User,
-        scope: Scope,
+        scope: HistoryScope,
         before: int,
         after: int,
         most: int,
@@ -64,7 +64,7 @@ class HistoryReader:
         StoreError.
         """
         found, size = list[Object](), 0
-        known: dict[Place, bool] = {}
+        known: dict[ChangedObject, bool] = {}
         while True:
             batch = await self._batch(scope, before, after)
             for number, written in enumerate(batch):
@@ -100,7 +100,7 @@ class HistoryReader:
             return None
         return await self.show(found[0], place, state=True)
 
-    async def show(self, written: Written, place: Place, *, state: bool = False) -> Object:
+    async def show(self, written: Written, place: ChangedObject, *, state: bool = False) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
         before = written.replaced
         if operation_of(written) != CREATE and before is None:
@@ -109,13 +109,13 @@ class HistoryReader:
                     before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
         return make_change(written, before, place, state=state)
 
-    def place(self, key: str) -> Place:
+    def place(self, key: str) -> ChangedObject:
         """Return which object a key is of."""
         group, resource = keys.resource_of(key)
         kind = self._registry.get(group, resource)
         return place_of(key, namespaced=kind.namespaced if kind is not None else None)
 
-    def may_get(self, user: User, place: Place, known: dict[Place, bool]) -> bool:
+    def may_get(self, user: User, place: ChangedObject, known: dict[ChangedObject, bool]) -> bool:
         """Whether the user may get the object now. known: earlier answers within the same request."""
         allowed = known.get(place)
         if allowed is None:
@@ -125,7 +125,7 @@ class HistoryReader:
             allowed = known[place] = self._authorizer.allowed(user, asked)
         return allowed
 
-    def _fits(self, scope: Scope, place: Place) -> bool:
+    def _fits(self, scope: HistoryScope, place: ChangedObject) -> bool:
         return (
             (not scope.namespace or place.namespace == scope.namespace)
             and scope.group in (None, place.group)
@@ -133,21 +133,21 @@ class HistoryReader:
             and scope.name in ("", place.name)
         )
 
-    async def _batch(self, scope: Scope, before: int, after: int) -> list[Written]:
+    async def _batch(self, scope: HistoryScope, before: int, after: int) -> list[Written]:
         """Return the next changes, some of which may be out of scope."""
         prefixes = self._prefixes(scope)
         if scope.name and self._is_whole(scope):
             return link_changes(await self._log.of_key(prefixes[0] + scope.name, before, after, _BATCH))
         return link_changes(await self._log.under(prefixes, before, after, _BATCH))
 
-    def _is_whole(self, scope: Scope) -> bool:
+    def _is_whole(self, scope: HistoryScope) -> bool:
         """Whether a scope with a name has all that a key needs."""
         if scope.group is None or not scope.resource:
             return False
         kind = self._registry.get(scope.group, scope.resource)
         return bool(scope.namespace) or (kind is not None and not kind.namespaced)
 
-    def _prefixes(self, scope: Scope) -> list[str]:
+    def _prefixes(self, scope: HistoryScope) -> list[str]:
         """Return the key prefixes of the scope."""
         if scope.resource and scope.group is not None:
             kind = self._registry.get(scope.group, scope.resource)

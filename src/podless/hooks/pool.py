@@ -238,9 +238,9 @@ class Pool:
     def _grow(self) -> None:
         self._hurry = None
         if self._queue and not self._closed and self._starting is None and len(self._peers) < WORKERS_MOST:
-            self._starting = asyncio.get_running_loop().create_task(self._add())
+            self._starting = asyncio.get_running_loop().create_task(self._add_worker())
 
-    async def _add(self) -> None:
+    async def _add_worker(self) -> None:
         try:
             await self._start()
         except LoadFailed as failed:

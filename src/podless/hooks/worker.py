@@ -104,7 +104,7 @@ def _decode(raw: bytes) -> Any:
         return serializer.decode_json(raw)
 
 
-class Runner:
+class HookRunner:
     """Runs the hooks of one worker. bounded: the process limits the processor time of its hooks with a timer."""
 
     def __init__(self, hooks: Sequence[Hook], *, bounded: bool = False) -> None:
@@ -126,7 +126,7 @@ class Runner:
             self._armed = now
             signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
 
-    def run(self, question: Question) -> bytes:
+    def run_hook(self, question: Question) -> bytes:
         """Run a hook that is no coroutine function, and return its answer. Raises what the hook raises."""
         hook = self.hooks[question.place]
         if self._bounded:
@@ -135,7 +135,7 @@ class Runner:
             given = question.request
             made = [(obj, _convert_one(hook, given, obj)) for obj in given["objects"]]
             return _converted([_named(given, obj if result is None else result) for obj, result in made])
-        call = _begin(hook, question)
+        call = _make_call(hook, question)
         try:
             return call.answer(hook.function(**call.arguments))
         except Denied as denied:
@@ -148,14 +148,14 @@ class Runner:
             given = question.request
             made = [(obj, await _convert_one(hook, given, obj)) for obj in given["objects"]]
             return _converted([_named(given, obj if result is None else result) for obj, result in made])
-        call = _begin(hook, question)
+        call = _make_call(hook, question)
         try:
             return call.answer(await hook.function(**call.arguments))
         except Denied as denied:
             return call.refuse(denied)
 
 
-def _begin(hook: Hook, question: Question) -> _Admission | _Subresource:
+def _make_call(hook: Hook, question: Question) -> _Admission | _Subresource:
     return (_Subresource if hook.kind == declared.SUBRESOURCE else _Admission)(hook, question)
 
 
@@ -344,7 +344,7 @@ class Worker:
     """Talks to the server over a socket. sources: files that the hooks come from. say: gets tracebacks."""
 
     def __init__(
-        self, channel: socket.socket, runner: Runner, sources: Sequence[str], say: Callable[[str], None]
+        self, channel: socket.socket, runner: HookRunner, sources: Sequence[str], say: Callable[[str], None]
     ) -> None:
         self._channel = channel
         self._runner = runner
@@ -366,15 +366,15 @@ class Worker:
             asyncio.run(self._serve_async())
             return
         self._channel.sendall(self.greet())
-        frames = Frames()
+        frames = FrameReader()
         while data := self._channel.recv(_CHUNK):
-            for number, raw in frames.add(data):
+            for number, raw in frames.add_bytes(data):
                 if raw != CANCEL:
                     self._channel.sendall(self._work(number, raw))
 
     def _work(self, number: int, raw: bytes) -> bytes:
         try:
-            return self.tell(number, GOOD, self._runner.run(Question(raw)))
+            return self.tell(number, GOOD, self._runner.run_hook(Question(raw)))
         except BaseException as error:  # whatever a hook raises counts by its failure policy
             return self.fail(number, error)
 
@@ -390,7 +390,7 @@ class Worker:
         loop = asyncio.get_running_loop()
         self._channel.setblocking(False)
         await loop.sock_sendall(self._channel, self.greet())
-        frames, tasks, writing = Frames(), dict[int, asyncio.Task[None]](), asyncio.Lock()
+        frames, tasks, writing = FrameReader(), dict[int, asyncio.Task[None]](), asyncio.Lock()
 
         async def send(frame: bytes) -> None:
             async with writing:
@@ -405,7 +405,7 @@ class Worker:
             await send(frame)
 
         while data := await loop.sock_recv(self._channel, _CHUNK):
-            for number, raw in frames.add(data):
+            for number, raw in frames.add_bytes(data):
                 if raw == CANCEL:
                     if (task := tasks.get(number)) is not None:
                         task.cancel()
@@ -417,13 +417,13 @@ class Worker:
                     await send(self._work(number, raw))
 
 
-class Frames:
+class FrameReader:
     """Cuts a stream of bytes into frames in."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
-    def add(self, data: bytes) -> list[tuple[int, bytes]]:
+    def add_bytes(self, data: bytes) -> list[tuple[int, bytes]]:
         """Add received bytes, and return the frames that they complete: number and body."""
         found, rest = [], self._rest
         rest += data
@@ -445,7 +445,7 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MOST, _MEMORY_MOST))
     with socket.socket(fileno=descriptor) as channel:
         try:
-            runner = Runner(load_hooks(sources), bounded=True)
+            runner = HookRunner(load_hooks(sources), bounded=True)
         except BaseException as error:
             told = find_place(error, sources) | {"type": type(error).__name__, "why": str(error)}
             raw = serializer.encode_json(told)
@@ -460,7 +460,7 @@ def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[s
 
     def serve() -> None:
         with channel, contextlib.suppress(OSError):
-            Worker(channel, Runner(hooks), (), say).serve()
+            Worker(channel, HookRunner(hooks), (), say).serve()
 
     thread = threading.Thread(target=serve, name="podless-hooks", daemon=True)
     thread.start()

@@ -63,7 +63,7 @@ class Answering:
     """The half of a connection that answers. deadline: the loop's time at which it is cut off, 0 for never."""
 
     _transport: asyncio.Transport
-    _parser: RequestParser | websocket.Reader
+    _parser: RequestParser | websocket.WebSocketReader
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
@@ -110,7 +110,7 @@ class Answering:
 
     # one request after the other
 
-    def _begin(self, request: Request) -> None:
+    def _begin_answer(self, request: Request) -> None:
         self._current = request
         self._served = True
         if request is self._in.request:
@@ -249,7 +249,7 @@ class Answering:
             self._done(request)
             return
         self._parser.forget()
-        self._parser = websocket.Reader(self)
+        self._parser = websocket.WebSocketReader(self)
         framing = websocket.LINES if answer.media == JSON else websocket.COUNTED
         head = websocket.accept_head(request.headers)
         self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
@@ -314,7 +314,7 @@ class Answering:
             return
         following = self._waiting.popleft()
         if isinstance(following, Request):
-            self._begin(following)
+            self._begin_answer(following)
             if not self._waiting and self._in.request is None:
                 self._listen()
         else:

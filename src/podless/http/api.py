@@ -9,7 +9,7 @@ from podless.history.change import GROUP
 from podless.http import negotiate, place
 from podless.http.author import make_author
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
-from podless.http.history import History, asks_past
+from podless.http.history import HistoryAnswers, asks_past
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import AnswerForm
@@ -62,7 +62,7 @@ class APIHandler:
         self._api = api
         self._selections = selections
         self._nonresource = documents
-        self._history = History(api)
+        self._history = HistoryAnswers(api)
         self._rows = Rows()
 
     def handle(self, request: Request) -> Answer | Pending:
@@ -90,7 +90,7 @@ class APIHandler:
         if call.subresource and is_hooked(call):
             return self._ask_hook(request, call, form)
         if verb in ("get", "list") and call.subresource != "scale":
-            return self._read(request, call, verb, form)
+            return self._answer_read(request, call, verb, form)
         return self._write(request, call, verb, form)
 
     async def _read_history(self, request: Request, call: Call, verb: str) -> Answer:
@@ -168,7 +168,7 @@ class APIHandler:
         await connect_object(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
-    def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
+    def _answer_read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         if call.query and ("at" in call.query or asks_past(call)):
             return self._read_past(request, call, verb, form)
         if call.query and verb == "get" and asks_costs(call):

@@ -19,7 +19,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
         def known(request: Request, user: User) -> Answer | Pending:
             request.user = user
             if user is ANONYMOUS:
-                _look(request)
+                _warn_of_blank(request)
             if request.audit is not None:
                 request.audit.identify(user)
             return handler(request)
@@ -39,7 +39,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
     return filter_
 
 
-def _look(request: Request) -> None:
+def _warn_of_blank(request: Request) -> None:
     """Warn of a token that is none for a blank too much."""
     parts = request.headers.get("authorization", "").strip().split(" ", 2)
     if len(parts) == 3 and parts[0].lower() == "bearer" and not parts[1]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podless.auth.attributes import Denied
+from podless.auth.attributes import AccessDenied
 from podless.auth.authorizer import Authorizer, Decision
 from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 from podless.offload.offloop import OffLoop
@@ -20,7 +20,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             if request.audit is not None:
                 request.audit.decide(decision.allowed, decision.reason)
             if not decision.allowed:
-                raise Denied(request.user, request.info.asked, decision.reason)
+                raise AccessDenied(request.user, request.info.asked, decision.reason)
             return handler(request)
 
         async def later(request: Request) -> Answer:

@@ -56,7 +56,7 @@ class Handshake(ssl.SSLObject):
     def _judge(self, certificate: bytes | None) -> None:
         if self.judged is None and certificate is not None:
             context = self.context
-            self.judged = _HOOK is None or (isinstance(context, Context) and context.known(certificate))
+            self.judged = _HOOK is None or (isinstance(context, Context) and context.is_trusted(certificate))
 
 
 class Context(ssl.SSLContext):
@@ -103,7 +103,7 @@ class Context(ssl.SSLContext):
             del self._trusted[next(iter(self._trusted))]
         return ""
 
-    def known(self, certificate: bytes) -> bool:
+    def is_trusted(self, certificate: bytes) -> bool:
         """Whether a certificate is good by itself, or was in a chain that was sent before."""
         return sha256(certificate).digest() in self._trusted or not self.judge([certificate])
 
@@ -127,7 +127,7 @@ class Context(ssl.SSLContext):
         if made is None:
             made = self._trusting[digest] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             made.verify_mode = ssl.CERT_OPTIONAL  # else the module tells nothing of the certificate
-            _take(made, certificate)
+            _trust_certificate(made, certificate)
             if len(self._trusting) > _CONTEXTS:
                 del self._trusting[next(iter(self._trusting))]
         return made
@@ -143,7 +143,7 @@ class Context(ssl.SSLContext):
         log.warning("tls: client certificate %s is rejected: %s%s", sha256(certificate).hexdigest()[:16], why, more)
 
 
-def _take(context: ssl.SSLContext, certificate: bytes) -> None:
+def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
     """Make OpenSSL trust a certificate (DER) as it is. Unreadable ones are rejected by OpenSSL."""
     body = base64.encodebytes(certificate + _FOR_CLIENTS)
     pem = b"-----BEGIN TRUSTED CERTIFICATE-----\n" + body + b"-----END TRUSTED CERTIFICATE-----\n"

@@ -35,7 +35,7 @@ class CodeLogin:
         """Answer whether there is a provider, without a request to it."""
         return 200, {"issuer": self._issuer.settings.issuer if self._issuer is not None else ""}
 
-    async def begin(self) -> Told:
+    async def begin_login(self) -> Told:
         """Answer where the page goes for a code: the endpoint, the client ID and the scope."""
         issuer = self._issuer
         if issuer is None:

@@ -117,7 +117,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         request = self._in.request
         if request is not None:
             if self._current is None and not self._waiting:
-                self._begin(request)
+                self._begin_answer(request)
             if self._in.request is not None and self._in.wanted is None and not self._answered:
                 self._hush()
         if self._waiting or self._rest:
@@ -187,7 +187,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         """Start a request whose head is complete, or queue it."""
         self.deadline = 0.0
         request.length = length
-        self._in.begin(request)
+        self._in.begin_request(request)
         if self._current is not None or self._waiting or self._flooded():
             self._waiting.append(request)
             self._turn_soon()
@@ -208,14 +208,14 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._waiting.append(request)
             self._turn_soon()
         else:
-            self._begin(request)
+            self._begin_answer(request)
 
     def piece(self, part: bytes) -> None:
         """Add a piece of a body."""
         request = self._in.request
         if self._answered or self._closing or request is None:
             return
-        if not self._in.add(request, part):
+        if not self._in.add_part(request, part):
             self.failed(429, _CROWDED)
 
     def ended(self) -> None:
@@ -232,7 +232,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             request.body = body
             request.source = self
         if self._current is None and not self._waiting:
-            self._begin(request)
+            self._begin_answer(request)
 
     def failed(self, status: int, text: str) -> None:
         """Answer an invalid request after those before it, then end the connection."""
@@ -270,7 +270,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         """
         if request.fault is not None:
             raise request.fault
-        self._in.take(request)
+        self._in.charge_body(request)
         if request is not self._in.request:
             return request.body
         if self._expects(request):

@@ -78,7 +78,7 @@ class Console:
         if request.path == codelogin.PROVIDER:
             return _tell(*self._login.describe())
         if request.path == codelogin.BEGIN:
-            return self._begin()
+            return self._begin_login()
         found = self._assets.get(request.path[len(PLACE) + 1 :])
         return self._send(request, found) if found is not None else _refuse(404, _NOWHERE)
 
@@ -93,8 +93,8 @@ class Console:
             packed = self._packed[asset.file] = await asyncio.to_thread(pack_bytes, asset.body)  # up to 50 ms
         return Response(200, [packed], asset.media, [*headers, ("Content-Encoding", "gzip")])
 
-    async def _begin(self) -> Answer:
-        return _tell(*await self._login.begin())
+    async def _begin_login(self) -> Answer:
+        return _tell(*await self._login.begin_login())
 
     async def _exchange(self, request: Request) -> Answer:
         """Return the token for a code: of a one-time link, or of a provider.

@@ -12,7 +12,7 @@ from functools import partial
 
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache import current
-from podless.cache.current import Scope
+from podless.cache.current import FreshnessScope
 from podless.http.message import Answer, Gate, Handler, Pending, Request, Response, Stream
 from podless.verbs.call import API
 
@@ -43,7 +43,7 @@ def _at_once(api: API) -> bool:
 
 def _unsettled(api: API) -> bool:
     """Whether a definition has changed and is not in force yet."""
-    definitions = api.follow_ups.of(DEFINITIONS)
+    definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     return definitions is not None and definitions.busy
 
 
@@ -65,7 +65,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
     def wrap(handler: Handler) -> Handler:
         async def later(request: Request) -> Answer:
             await api.cache.refresh()
-            definitions = api.follow_ups.of(DEFINITIONS)
+            definitions = api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None and definitions.busy:
                 await definitions.flush()
             scope = current.begin_waited()
@@ -100,7 +100,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
     return wrap
 
 
-async def _to_its_end(pending: Pending, scope: Scope) -> Answer:
+async def _to_its_end(pending: Pending, scope: FreshnessScope) -> Answer:
     try:
         return await pending
     finally:

@@ -79,7 +79,7 @@ class PriorityAndFairness:
         if user not in self._queues and self._fits(user) and self._room(user):
             if not self._waiting:
                 self._fair = self._due(user)
-            return self._run(user, request)
+            return self._begin_request(user, request)
         queue = self._queues.get(user, deque())
         if len(queue) >= self._limits.queue:
             return self._refuse(request, "queue-full")
@@ -99,7 +99,7 @@ class PriorityAndFairness:
         most = self._limits.in_flight
         return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
 
-    def _run(self, user: str, request: Request) -> Answer | Pending:
+    def _begin_request(self, user: str, request: Request) -> Answer | Pending:
         """Start a request. Raises what the handler raises."""
         began = time.thread_time()  # what others keep the processor for is nobody's
         more = _WIRE
@@ -163,7 +163,7 @@ class PriorityAndFairness:
             if self._flows is not None:
                 self._flows.wait(request, time.monotonic() - since, execute=True)
             try:
-                turn.set_result(self._run(user, request))
+                turn.set_result(self._begin_request(user, request))
             except Exception as error:
                 turn.set_exception(error)
         if self._waiting and self._sweeper is None:

@@ -120,7 +120,7 @@ class Flows:
 
     def _find(self, request: Request, flow: Flow | None = None) -> bytes:
         info, user = request.info, request.user
-        if self._read is None and not self._look():
+        if self._read is None and not self._read_schemas():
             return b""
         asked = info.asked
         if info.long_running and asked.verb != "watch":
@@ -141,7 +141,7 @@ class Flows:
             flow.user, flow.lines = user, found
         return found
 
-    def _look(self) -> bool:
+    def _read_schemas(self) -> bool:
         """Read the schemas whose level is there, those that go first before the others; False: they are not known."""
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
@@ -163,7 +163,7 @@ class Flows:
 
     # figures
 
-    def _of(self, request: Request) -> _Names:
+    def _level_of(self, request: Request) -> _Names:
         """Return the names of a request's level and schema."""
         return self._names.get(self._find(request), _OTHERS)
 
@@ -174,7 +174,7 @@ class Flows:
 
     def wait(self, request: Request, seconds: float, *, execute: bool) -> None:
         """Count the waiting time of a request. execute: whether it was then carried out."""
-        key = (*self._few(self._of(request)), "true" if execute else "false")
+        key = (*self._few(self._level_of(request)), "true" if execute else "false")
         found = self._waits.get(key)
         if found is None:
             found = self._waits[key] = Histogram(_BOUNDS)
@@ -189,13 +189,13 @@ class Flows:
         counts = self._were.copy()
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
             counts[self._names.get(lines, _OTHERS)] += count
-        waiting = Counter(map(self._of, self.waiting()))
+        waiting = Counter(map(self._level_of, self.waiting()))
         yield from render_family(_PREFIX + "dispatched_requests_total", _plain(counts))
         yield from render_family(_PREFIX + "rejected_requests_total", _plain(self._refused))
         yield from render_family(_PREFIX + "current_inqueue_requests", _plain(waiting))
         yield from render_family(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
         if self._read is None:
-            self._look()
+            self._read_schemas()
         for name in SeatLimits._fields:
             limits: list[Sample] = [((level,), getattr(found, name)) for level, found in self._limits.items()]
             yield from render_family(f"{_PREFIX}{name}_limit_seats", limits)

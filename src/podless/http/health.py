@@ -23,7 +23,7 @@ async def answer_health(health: Health, request: Request) -> Response:
         raise PageNotFound
     fault = await health.fault(check)
     if fault:
-        return _text(500, f"internal server error: {fault}\n")
+        return _text_response(500, f"internal server error: {fault}\n")
     return Response(200, [b"ok"], TEXT)
 
 
@@ -46,9 +46,9 @@ async def _whole(health: Health, request: Request, place: str) -> Response:
     told = "".join(lines)
     if failed:
         log.warning("health: %s failed: %s", place, "; ".join(failed))
-        return _text(500, f"{told}{place} check failed\n")
-    return _text(200, f"{told}{place} check passed\n" if "verbose" in request.query else "ok")
+        return _text_response(500, f"{told}{place} check failed\n")
+    return _text_response(200, f"{told}{place} check passed\n" if "verbose" in request.query else "ok")
 
 
-def _text(code: int, text: str) -> Response:
+def _text_response(code: int, text: str) -> Response:
     return Response(code, [text.encode()], TEXT, _HEADERS)

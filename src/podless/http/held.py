@@ -72,7 +72,7 @@ class Held:
         """Whether unrequested bytes have reached their limit."""
         return self.loose > self._most // 4
 
-    def take(
+    def charge_user(
         self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
     ) -> None:
         """Charge bytes to a user. holder: has them while it waits for its client. Raises TooManyRequests.
@@ -101,7 +101,7 @@ class Held:
         """
         while True:
             try:
-                self.take(user, size, sort, holder, alone=alone)
+                self.charge_user(user, size, sort, holder, alone=alone)
             except TooManyRequests:
                 share = self._users.get(user)
                 if share is None or not share.holders or next(iter(share.holders)) is holder:

@@ -15,7 +15,7 @@ from podless.codec import serializer
 from podless.history.change import GROUP
 from podless.history.definition import make_history_kind
 from podless.history.moments import NO_LOG, explain_forgotten, parse_moment
-from podless.history.reader import HistoryPage, HistoryReader, Scope
+from podless.history.reader import HistoryPage, HistoryReader, HistoryScope
 from podless.http.message import Sink, Stream
 from podless.http.negotiate import AnswerForm
 from podless.http.stream import error_line
@@ -37,7 +37,7 @@ _MOST = 5000  # changes of one answer, where the client sets no limit
 _TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
 
 
-class History:
+class HistoryAnswers:
     """Answers for one server. kind: of the log's objects."""
 
     def __init__(self, api: API) -> None:
@@ -78,7 +78,7 @@ class History:
         self, reader: HistoryReader, call: Call, chosen: ListOptions, before: int, after: int, most: int
     ) -> HistoryPage:
         fields = chosen.fields
-        scope = Scope(
+        scope = HistoryScope(
             call.namespace,
             fields.exact("object.group") if "object.group" in fields.names else None,
             fields.exact("object.resource") or "",
@@ -98,7 +98,7 @@ class History:
         reader = self._open_reader()
         since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else 0
         after = await reader.sequence_of(since or self._api.cache.revision)
-        return Follower(self, reader, call, form, chosen, after).stream()
+        return LogWatch(self, reader, call, form, chosen, after).stream()
 
     async def later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
         """Return changes above a sequence number, oldest first. Raises Expired where there are too many."""
@@ -180,11 +180,17 @@ def _field(change: Object, name: str) -> str:
     return str(found)
 
 
-class Follower:
+class LogWatch:
     """A watch of the log: one task reads new changes whenever the store has changed, and sends them."""
 
     def __init__(
-        self, history: History, reader: HistoryReader, call: Call, form: AnswerForm, chosen: ListOptions, after: int
+        self,
+        history: HistoryAnswers,
+        reader: HistoryReader,
+        call: Call,
+        form: AnswerForm,
+        chosen: ListOptions,
+        after: int,
     ) -> None:
         self._history, self._reader = history, reader
         self._call, self._form, self._chosen = call, form, chosen
@@ -202,13 +208,13 @@ class Follower:
     def _start(self, sink: Sink) -> Callable[[], None]:
         loop = asyncio.get_running_loop()
         self._sink = sink
-        self._leave = self._history.follow(self._take)
+        self._leave = self._history.follow(self._take_changes)
         self._changed.set()
-        self._task = loop.create_task(self._run())
+        self._task = loop.create_task(self._follow_changes())
         self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end)
         return self._stop
 
-    def _take(self, changes: list[Change]) -> None:
+    def _take_changes(self, changes: list[Change]) -> None:
         if any(not one.key.startswith(keys.OWN) for one in changes):
             self._changed.set()
 
@@ -222,7 +228,7 @@ class Follower:
         self._stop()
         self._sink.end()
 
-    async def _run(self) -> None:
+    async def _follow_changes(self) -> None:
         try:
             while True:
                 await self._changed.wait()

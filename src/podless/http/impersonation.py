@@ -8,7 +8,7 @@ from podless.auth import impersonation
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
 from podless.http.message import Answer, Handler, Pending, Request, settle_answer
-from podless.meta.errors import BadRequest, Failed
+from podless.meta.errors import BadRequest, FilterFailed
 from podless.offload.offloop import OffLoop
 from podless.runtime.release import has
 
@@ -35,7 +35,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             except BadRequest as error:
                 if has("BadImpersonation"):
                     raise
-                raise Failed(request.path, error.message) from None
+                raise FilterFailed(request.path, error.message) from None
             if other is None:
                 return handler(request)
             user, asked = request.user, request.info.asked

@@ -26,12 +26,12 @@ class Incoming:
         self.size = 0
         self.wanted: asyncio.Future[bytes] | None = None
 
-    def begin(self, request: Request) -> None:
+    def begin_request(self, request: Request) -> None:
         """Start the body of a request."""
         self.request = request
         self.size = 0
 
-    def add(self, request: Request, part: bytes) -> bool:
+    def add_part(self, request: Request, part: bytes) -> bool:
         """Add a piece. Returns False if too many unrequested bytes are held."""
         self.size += len(part)
         if self.wanted is not None:
@@ -76,7 +76,7 @@ class Incoming:
             self.release(self.request)
         self.fail(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
 
-    def take(self, request: Request) -> None:
+    def charge_body(self, request: Request) -> None:
         """Put a body that the handler wants on the account of its user. Raises TooLarge, TooManyRequests."""
         most, arriving = self._limits.body, request is self.request
         size = len(request.body) if not arriving else request.length if request.length >= 0 else most
@@ -84,7 +84,7 @@ class Incoming:
             raise self.too_large()
         if request.loose or request.taken:
             self.release(request)
-        self._held.take(request.user.name, size, BODIES, self if arriving else None)
+        self._held.charge_user(request.user.name, size, BODIES, self if arriving else None)
         request.payer, request.taken = request.user.name, size
 
     async def rest(self, request: Request) -> bytes:

@@ -98,13 +98,13 @@ class Listener:
                 loop.remove_reader(listening)
                 loop.call_later(_AGAIN, self._accept_again, listening)
                 return
-            self._take(accepted)
+            self._accept_connection(accepted)
 
     def _accept_again(self, listening: socket.socket) -> None:
         if listening in self._sockets:
             asyncio.get_running_loop().add_reader(listening, self._accept, listening)
 
-    def _take(self, accepted: socket.socket) -> None:
+    def _accept_connection(self, accepted: socket.socket) -> None:
         """Begin a connection where there is room for one; of those that do not get done with TLS the oldest goes."""
         if len(self.connections) + len(self._handshakes) >= self._limits.connections:
             if not self._handshakes:

@@ -74,7 +74,7 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: s
     if form.pretty:
         return Pieces(lambda: _pretty(_whole(head + tail, name, ["@"]), items()))
     if form.target == "Table":
-        return Pieces(lambda: _joined(head, _together(_made(call, page, form, kept, include)), tail + b"\n"))
+        return Pieces(lambda: _joined(head, _together(_make_rows(call, page, form, kept, include)), tail + b"\n"))
     return Pieces(lambda: _joined(head, items(), tail + b"\n"))
 
 
@@ -91,7 +91,7 @@ def _item(call: Call, entry: Entry) -> bytes:
 def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
     """Yield a table's rows, decoding one object at a time."""
     ages = table.AgeFiller(clock.time())
-    return (ages.fill(row) for row, _ in _made(call, page, form, kept, include))
+    return (ages.fill(row) for row, _ in _make_rows(call, page, form, kept, include))
 
 
 def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
@@ -120,7 +120,7 @@ def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     return found
 
 
-def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
+def _make_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
     """Yield rows, each with roughly its bytes. Making a row counts as extra bytes."""
     kind, version = call.kind, call.version
     layout = table.table_layout(kind, version)

@@ -53,18 +53,18 @@ class Measured:
                 answer = await pending
             finally:
                 working[writes] -= 1
-            return self._note(request, answer, clock() - began)
+            return self._note_answer(request, answer, clock() - began)
 
         def handle(request: Request) -> Answer | Pending:
             began = clock()
             answer = handler(request)
             if not isinstance(answer, (Response, Stream)):
                 return later(request, answer, began)
-            return self._note(request, answer, clock() - began)
+            return self._note_answer(request, answer, clock() - began)
 
         return handle
 
-    def _note(self, request: Request, answer: Answer, took: float) -> Answer:
+    def _note_answer(self, request: Request, answer: Answer, took: float) -> Answer:
         asked, status = request.info.asked, answer.status
         plain: tuple[str, ...] | None = None
         if (asked.name or asked.verb == "create") and "dryRun" not in request.query_text:

@@ -19,7 +19,7 @@ SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client ta
 TOLD = 200  # characters of what a client sent that are told in the log
 
 
-class Source(Protocol):
+class BodySource(Protocol):
     """The source of a request's body."""
 
     async def body(self, request: Request) -> bytes:
@@ -73,7 +73,7 @@ class Request:
         self.path, self.query_text = split_target(target)
         self.headers = headers
         self.body = b""
-        self.source: Source | None = None
+        self.source: BodySource | None = None
         self.length = self.loose = self.taken = 0
         self.fault: Exception | None = None
         self.current: bool | BaseException | None = None

@@ -65,7 +65,7 @@ class Metrics:
         self._audit = audit
         self._started = clock.wall_time()
 
-    def text(self) -> bytes:
+    def format_metrics(self) -> bytes:
         """Return all metrics with their descriptions, for the objects in memory."""
         return b"".join(self.pieces()())
 
@@ -89,7 +89,9 @@ class Metrics:
         loaded = [
             (kind, collection)
             for kind in self._registry
-            if kind.home is None and (collection := self._cache.known(kind.prefix)) is not None and collection.loaded
+            if kind.home is None
+            and (collection := self._cache.find_collection(kind.prefix)) is not None
+            and collection.loaded
         ]
         return {
             "apiserver_resource_objects": [((kind.group, kind.plural), len(found)) for kind, found in loaded],

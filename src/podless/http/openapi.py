@@ -76,29 +76,29 @@ class OpenAPI:
             request.method,
         )
         if not self._making.locked():
-            self._look()
+            self._read_kinds()
         if self._generation == self._registry.generation and self._library.ready(parts[1], ask):
             return _response(serve.complete_answer(lambda: self._library.answer(parts[1], ask)))
-        return self._made(parts[1], ask, request.user.name)
+        return self._await_answer(parts[1], ask, request.user.name)
 
-    def _look(self) -> None:
+    def _read_kinds(self) -> None:
         if self._generation != self._registry.generation:
             self._generation, self._kinds = self._registry.generation, list(self._registry)
 
-    async def _made(self, document: str, ask: serve.DocumentRequest, user: str) -> Answer:
+    async def _await_answer(self, document: str, ask: serve.DocumentRequest, user: str) -> Answer:
         """Return the answer when it is complete. Concurrent requests share the work."""
         from podless.publish.openapi.serve import MissingParts
 
         async with self._making:
-            self._look()
+            self._read_kinds()
             while True:
                 try:
                     return _response(self._library.answer(document, ask))
                 except MissingParts as missing:
                     steps = missing.steps
-                await self._take(steps, user)
+                await self._run_steps(steps, user)
 
-    async def _take(self, steps: list[serve.PreparationStep], user: str) -> None:
+    async def _run_steps(self, steps: list[serve.PreparationStep], user: str) -> None:
         """Make missing parts: long ones off the loop, others in turns with other work."""
         until = time.perf_counter() + _WHILE
         for make, keep, long in steps:

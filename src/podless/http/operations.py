@@ -79,7 +79,7 @@ class Operations:
         api = self._api
         kinds = {}
         for kind in api.registry:
-            collection = api.cache.known(kind.prefix)
+            collection = api.cache.find_collection(kind.prefix)
             if kind.home is None and collection is not None and collection.loaded:
                 name = f"{kind.plural}.{kind.group}" if kind.group else kind.plural
                 kinds[name] = {"objects": len(collection), "watchers": collection.watchers}

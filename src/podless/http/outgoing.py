@@ -174,7 +174,7 @@ class Outgoing:
         """Note that the stream starts with the present states."""
         self._held.reading(self)
 
-    def read(self) -> None:
+    def reach_now(self) -> None:
         """Note that the stream has reached live changes."""
         self._held.read(self)
 
@@ -272,7 +272,7 @@ class StreamSink(Sink):
             if piece is not None:
                 return piece
             self._source = None
-            self._out.read()
+            self._out.reach_now()
         if not self._waiting:
             return None
         piece = self._waiting.popleft()

@@ -92,11 +92,11 @@ class RequestParser:
                 return
         if 0 < self._left < len(data):  # what follows a body begins a request, and that is to be seen
             left = self._left
-            self._take(data[:left])
+            self._feed(data[:left])
             data = data[left:]
-        self._take(data)
+        self._feed(data)
 
-    def _take(self, data: bytes | memoryview) -> None:
+    def _feed(self, data: bytes | memoryview) -> None:
         self._ended = 0
         began = not self._in_head
         fresh = self._between

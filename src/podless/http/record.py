@@ -95,10 +95,10 @@ class RecentRequests:
         return len(self._lines)
 
     def __iter__(self) -> Iterator[Asked]:
-        return map(_asked, self._lines.copy())
+        return map(_make_asked, self._lines.copy())
 
     def __getitem__(self, place: int) -> Asked:
-        return _asked(self._lines[place])
+        return _make_asked(self._lines[place])
 
     def follow(self, told: Callable[[], None]) -> Callable[[], None]:
         """Call a function after each record, on the server's loop. Returns a function that ends that."""
@@ -113,15 +113,15 @@ class RecentRequests:
     def newest(self, most: int) -> list[Asked]:
         """Return the newest records, oldest first."""
         lines = self._lines.copy()
-        return [_asked(line) for line in islice(lines, max(len(lines) - most, 0), None)]
+        return [_make_asked(line) for line in islice(lines, max(len(lines) - most, 0), None)]
 
     def since(self, moment: float) -> list[Asked]:
         """Return the requests answered at or after a Unix time, by the server's clock."""
-        return [_asked(line) for line in self._lines.copy() if line[1] >= moment]
+        return [_make_asked(line) for line in self._lines.copy() if line[1] >= moment]
 
     def after(self, mark: float) -> list[Asked]:
         """Return the requests answered at or after a reading of time.monotonic, however the clock was moved."""
-        return [_asked(line) for line in self._lines.copy() if line[0] >= mark]
+        return [_make_asked(line) for line in self._lines.copy() if line[0] >= mark]
 
     def where(self, **wanted: str | int) -> list[Asked]:
         """Return the requests with these fields: where(verb="update", resource="crontabs.stable.example.com/status").
@@ -131,7 +131,7 @@ class RecentRequests:
         return [one for one in self if all(getattr(one, name) == value for name, value in wanted.items())]
 
 
-def _asked(line: _Line) -> Asked:
+def _make_asked(line: _Line) -> Asked:
     _, at, user, agent, info, path, query, status = line
     asked = info.asked
     resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource

@@ -135,7 +135,7 @@ _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
     struct = call.kind.struct_of(call.version)
     if isinstance(outcome, AnswerDocument) and (not form.target or outcome.obj["kind"] == "Status"):
-        return [protobuf.write_object(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
+        return [protobuf.write_object(_DOCUMENTS.get(outcome.obj["kind"]) or _review_struct(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
         return protobuf.pack_list(call.api_version, call.kind.list_kind, lists.list_metadata(outcome), items)
@@ -153,7 +153,7 @@ def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
     return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
 
 
-def _asked(call: Call) -> Struct:
+def _review_struct(call: Call) -> Struct:
     """Return the struct of a review, which is of the kind that was created."""
     known = call.kind.subresource(call.subresource)
     struct = (known.kind if known is not None and known.kind is not None else call.kind).struct

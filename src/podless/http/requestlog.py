@@ -58,12 +58,12 @@ class Watcher:
     def start(self, sink: Sink) -> Callable[[], None]:
         """Send the last requests, then those that follow. Returns a function that ends it."""
         self._sink = sink
-        self._leave = self._requests.follow(self._note)
+        self._leave = self._requests.follow(self._note_request)
         self._sent = self._requests.count
         sink.send(b"".join(map(_encode_line, self._requests.newest(_FIRST))))
         return self._stop
 
-    def _note(self) -> None:
+    def _note_request(self) -> None:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_EVERY, self._send)
 

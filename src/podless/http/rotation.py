@@ -30,9 +30,9 @@ class Rotation:
         self._clients = clients
         self._known: State | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self.context = deferred_context(self._read)
+        self.context = deferred_context(self._load_context)
 
-    def _read(self) -> Context:
+    def _load_context(self) -> Context:
         self._certificates.ensure(self._names)
         self._known = self._state()
         return self._certificates.context(self._clients)
@@ -43,18 +43,18 @@ class Rotation:
 
     def start(self) -> None:
         """Look at the files now and then."""
-        self._timer = asyncio.get_running_loop().call_later(_EVERY, self._look)
+        self._timer = asyncio.get_running_loop().call_later(_EVERY, self._reload_clients)
 
     def stop(self) -> None:
         """Stop watching the files."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look(self) -> None:
-        self.check()
+    def _reload_clients(self) -> None:
+        self.reload_changed()
         self.start()
 
-    def check(self) -> None:
+    def reload_changed(self) -> None:
         """Load certificates that have changed since their first use.
 
         If the new ones are invalid, the former ones stay in use, and a line is logged.

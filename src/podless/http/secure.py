@@ -157,7 +157,7 @@ class Secure(asyncio.BufferedProtocol):
         """Process received bytes: the handshake, or records."""
         self._in.write(self._buffer[:nbytes])
         if self._open:
-            self._read()
+            self._read_records()
         elif not self._waiting and not self._handshakes.go_on(self):
             self._waiting = True
             self._raw.pause_reading()
@@ -195,9 +195,9 @@ class Secure(asyncio.BufferedProtocol):
             self._handshakes.fail(error)
             self.close()
         else:
-            self._begin()
+            self._begin_handshake()
 
-    def _begin(self) -> None:
+    def _begin_handshake(self) -> None:
         self._timer.cancel()
         self._flush()
         self._open = True
@@ -207,7 +207,7 @@ class Secure(asyncio.BufferedProtocol):
             self._client.connection_made(cast(asyncio.Transport, self))
             self._into = self._client.get_buffer(_ROOM)
         if self._in.pending:
-            self._read()
+            self._read_records()
 
     def _listen(self) -> None:
         """Read on, where that had to wait for the handshake."""
@@ -221,7 +221,7 @@ class Secure(asyncio.BufferedProtocol):
 
     # what comes in
 
-    def _read(self) -> None:
+    def _read_records(self) -> None:
         """Pass on all received data at once. There is room for more than a record, so none is split."""
         into, source, closed = self._into, self._in, False
         at = 0

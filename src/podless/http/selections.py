@@ -58,13 +58,13 @@ class Selections:
         own = len(request.query_text) + sum(map(len, request.headers.values()))
         known = self._known.get(texts)
         size = own if known is not None and known.users[user] else own + _cost(texts)
-        self._take(user, size)
+        self._charge_user(user, size)
         if known is None:
             known = self._known[texts] = Selectors(texts)
         known.users[user] += 1
         return Lease(self, user, known, own)
 
-    def _take(self, user: str, size: int) -> None:
+    def _charge_user(self, user: str, size: int) -> None:
         most = self._held.most
         if self._size + size > most // _OF_ALL or self._sizes[user] + size > most // _OF_ONE:
             if time.monotonic() >= self._said + _SAY:
@@ -73,7 +73,7 @@ class Selections:
                     "watch: rejected with 429: queries and selectors of %s take %d bytes", user[:200], self._sizes[user]
                 )
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
-        self._held.take(user, size, STREAMS)
+        self._held.charge_user(user, size, STREAMS)
         self._size += size
         self._sizes[user] += size
 

@@ -122,7 +122,7 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-        authority, signer = self._read(self.authority), self._signer()
+        authority, signer = self._read_certificate(self.authority), self._signer()
         parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         key = ec.generate_private_key(ec.SECP256R1())
         now = _now()
@@ -154,7 +154,7 @@ class Certificates:
             raise BadCertificate(f"{self.authority_key}: not an EC key")
         return signer
 
-    def _read(self, path: Path) -> x509.Certificate:
+    def _read_certificate(self, path: Path) -> x509.Certificate:
         from cryptography import x509
 
         try:
@@ -208,7 +208,7 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
-        authority, signer = self._read(self.authority), self._signer()
+        authority, signer = self._read_certificate(self.authority), self._signer()
         key = ec.generate_private_key(ec.SECP256R1())
         now = _now()
         certificate = (

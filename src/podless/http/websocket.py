@@ -90,7 +90,7 @@ class Talker(Protocol):
         """The client closes the connection. data: to write before closing it."""
 
 
-class Reader:
+class WebSocketReader:
     """Parses what a client sends, in pieces of any size. Data frames are discarded."""
 
     def __init__(self, talker: Talker) -> None:

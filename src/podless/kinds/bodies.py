@@ -78,7 +78,7 @@ def read_body(body: Body) -> Object:
         raise BadRequest(f"{_cannot(body, kind)}: {_literal(body, str(error))}") from None
     except (structs.DecodeError, schema.Malformed) as error:
         raise BadRequest(f"{_cannot(body, kind)}: {error}") from None
-    _note(body, kind, body.version.name, repeated, unknown)
+    _note_fields(body, kind, body.version.name, repeated, unknown)
     return obj
 
 
@@ -110,10 +110,10 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
         body.kind.strategy.decode(body.kind, body.version, dict(raw), unknown, fill=False)
     except (structs.DecodeError, schema.Malformed) as error:
         raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
-    _note(body, kind, version, repeated, unknown)
+    _note_fields(body, kind, version, repeated, unknown)
 
 
-def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
+def _note_fields(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
     """Reject or warn of unknown and repeated fields. Raises BadRequest."""
     if not repeated and not unknown:
         return
@@ -228,7 +228,7 @@ def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequen
         structs.decode_struct(struct, raw, unknown)
     except structs.DecodeError as error:
         raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
-    _note(body, kind, version, repeated, unknown)
+    _note_fields(body, kind, version, repeated, unknown)
 
 
 def _struct_of(kind: Kind, api_version: str) -> Struct | None:

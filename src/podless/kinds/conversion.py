@@ -335,9 +335,9 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
     if not isinstance(after, dict):
         found = gotypes.JSON_NAMES[type(after)]
         raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
-    if not _text(after, "kind"):
+    if not _text_field(after, "kind"):
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
-    expected, got = kind.api_version(wanted), _text(after, "apiVersion")
+    expected, got = kind.api_version(wanted), _text_field(after, "apiVersion")
     if got != expected:
         raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
     if after["kind"] != before["kind"]:
@@ -346,13 +346,13 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
     metadata = after.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
     for field, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
-        old, new = before["metadata"].get(field) or "", _text(named, field)
+        old, new = before["metadata"].get(field) or "", _text_field(named, field)
         if old != new:
             raise _Unsound(f"invalid object: must have the same {told}: {old} != {new}")
     return {**after, "metadata": _restored(before["metadata"], named)}
 
 
-def _text(obj: Object, name: str) -> str:
+def _text_field(obj: Object, name: str) -> str:
     """Return a field that must be a string, "" if it is none."""
     value = obj.get(name)
     return value if isinstance(value, str) else ""

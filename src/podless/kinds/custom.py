@@ -292,7 +292,7 @@ class CustomStrategy(Strategy[Kind]):
         return _without(obj, apart) != _without(old, apart)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        return {path.lstrip("."): _text(_get(obj, path)) for path in version.selectable}
+        return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}
 
     def selectable(self, version: Version) -> frozenset[str]:
         return frozenset(path.lstrip(".") for path in version.selectable)
@@ -312,14 +312,14 @@ def _without(obj: Object, apart: tuple[str, ...]) -> bytes:
     return serializer.encode_sorted({key: value for key, value in each(obj).items() if key not in apart})
 
 
-def _get(obj: Object, path: str) -> Any:
+def _get_value(obj: Object, path: str) -> Any:
     value: Any = obj
     for name in each(path.strip(".").split(".")):
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
-def _text(value: Any) -> str:
+def _selector_text(value: Any) -> str:
     """Return the value of a field as fieldSelectors write it."""
     if value is None:
         return ""

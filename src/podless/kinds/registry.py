@@ -74,7 +74,7 @@ class Registry:
                 self._announced.setdefault(group, []).append(version)
             self._changed()
 
-    def put(self, kind: Kind) -> None:
+    def put_kind(self, kind: Kind) -> None:
         """Serve a kind, in place of an earlier one with its group and plural."""
         self._forget(kind.group, kind.plural)
         self._kinds[kind.group, kind.plural] = kind

@@ -19,7 +19,7 @@ from podless.structs.structs import Struct
 Faults = Sequence[FieldError]
 
 
-class Named(Protocol):
+class KindNames(Protocol):
     """The part of a kind that strategies use."""
 
     @property
@@ -30,7 +30,7 @@ class Named(Protocol):
         """Return the apiVersion of objects in one version."""
 
 
-K = TypeVar("K", bound=Named, contravariant=True)
+K = TypeVar("K", bound=KindNames, contravariant=True)
 
 
 class Deletion(NamedTuple):

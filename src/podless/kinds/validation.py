@@ -12,7 +12,7 @@ from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
-from podless.meta.field import MOST, Enough, FieldError, Found, invalid
+from podless.meta.field import MOST, Enough, FieldError, FoundErrors, invalid
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs import gosyntax
@@ -44,7 +44,7 @@ def validate_new(
     """Return the errors of a new object. namespaced: whether it needs a namespace, if not as the kind."""
     strategy, metadata = kind.strategy, obj["metadata"]
     placed = kind.namespaced if namespaced is None else namespaced
-    look = Found()
+    look = FoundErrors()
     try:
         with look:
             found = named = _new_metadata(kind, metadata, placed)
@@ -77,7 +77,7 @@ def validate_change(
     strategy = kind.strategy.below(subresource) if subresource else kind.strategy
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
     check = checks.get(subresource, strategy.validate_update)
-    look = Found()
+    look = FoundErrors()
     try:
         with look:
             found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)

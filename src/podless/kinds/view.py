@@ -148,10 +148,10 @@ def encode_body(kind: Kind, version: Version, entry: Entry) -> bytes:
     if found is not None:
         return found
     with pause_collector(entry):
-        return keep_body(kind, version, entry, _read(kind, version, entry))
+        return keep_body(kind, version, entry, _read_as_version(kind, version, entry))
 
 
-def _read(kind: Kind, version: Version, entry: Entry) -> Object:
+def _read_as_version(kind: Kind, version: Version, entry: Entry) -> Object:
     """Return the object as the schema or struct of a version shows it."""
     charge(len(entry.body) // _READ)
     return kind.strategy.read(kind, version, entry.decode())
@@ -161,7 +161,7 @@ def load_object(kind: Kind, version: Version, entry: Entry) -> Object:
     """Return a decoded copy of the object in one version. Raises as `encode_body`."""
     found = known_body(kind, version, entry)
     if found is None:
-        return _read(kind, version, entry)
+        return _read_as_version(kind, version, entry)
     charge(len(found) // _DECODED)
     loaded: Object = orjson.loads(found)
     return loaded

@@ -78,7 +78,7 @@ class Plain(APIError):
     """An error that is answered as plain text."""
 
 
-class Failed(Plain):
+class FilterFailed(Plain):
     """500: a filter before all handlers failed."""
 
     code = 500

@@ -81,7 +81,7 @@ class Enough(Exception):
     """An object has far more errors than a client gets. `Found` ends with it."""
 
 
-class Found:
+class FoundErrors:
     """Collects the errors of an object, as a context manager. It ends with `Enough` if there are very many.
 
     Finding all errors in a million items would take half a minute, and freeing them would block; a client gets the

@@ -46,7 +46,7 @@ class Syntax:
         return re.compile(self.scan).fullmatch
 
     @made_once
-    def text(self) -> str:
+    def describe_syntax(self) -> str:
         """What is said of a value that does not match."""
         examples = " or ".join(f"'{example}', " for example in self.examples)
         return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
@@ -56,12 +56,12 @@ class Syntax:
         """What is said of a value of too many bytes."""
         return f"must be no more than {self.most} {self.unit}"
 
-    def check(self, value: str) -> list[str]:
+    def find_errors(self, value: str) -> list[str]:
         """What is wrong with the value."""
         if self.matches(value) and (len(value) <= self.most or not self.most):  # what matches is of one byte each
             return []
         errors = [self.long] if self.most and _size(value) > self.most else []
-        return errors if self.matches(value) else [*errors, self.text]
+        return errors if self.matches(value) else [*errors, self.describe_syntax]
 
 
 _DNS_1123_LABEL = Syntax(
@@ -150,25 +150,25 @@ _PERCENT = Syntax(
 
 def check_label_name(value: str) -> list[str]:
     """A label of RFC 1123: the names of namespaces."""
-    errors = _DNS_1123_LABEL.check(value)
-    if errors and errors[-1] == _DNS_1123_LABEL.text and _SUBDOMAIN.matches(value):
+    errors = _DNS_1123_LABEL.find_errors(value)
+    if errors and errors[-1] == _DNS_1123_LABEL.describe_syntax and _SUBDOMAIN.matches(value):
         errors[-1] = "must not contain dots"
     return errors
 
 
 def check_subdomain(value: str) -> list[str]:
     """A subdomain of RFC 1123: the names of most objects, API groups."""
-    return _SUBDOMAIN.check(value)
+    return _SUBDOMAIN.find_errors(value)
 
 
 def long_name(value: str) -> list[str]:
     """The same, where a real server checks it by what is declared of the field: its length is told in bytes."""
-    return _SUBDOMAIN_PREFIX.check(value)
+    return _SUBDOMAIN_PREFIX.find_errors(value)
 
 
 def label_1035(value: str) -> list[str]:
     """A label of RFC 1035, which starts with a letter: plurals, versions, services."""
-    return _DNS_1035_LABEL.check(value)
+    return _DNS_1035_LABEL.find_errors(value)
 
 
 def qualified_name(value: str) -> list[str]:
@@ -176,25 +176,25 @@ def qualified_name(value: str) -> list[str]:
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         form = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        return [f"a valid label key {_KEY_NAME.text} {form}"]
+        return [f"a valid label key {_KEY_NAME.describe_syntax} {form}"]
     errors = []
     if slash and not prefix:
         errors.append("prefix part must be non-empty")
     elif slash:
-        errors += [f"prefix part {text}" for text in _SUBDOMAIN_PREFIX.check(prefix)]
+        errors += [f"prefix part {text}" for text in _SUBDOMAIN_PREFIX.find_errors(prefix)]
     if not name:
         errors.append("name part must be non-empty")
-    return errors + [f"name part {text}" for text in _KEY_NAME.check(name)]
+    return errors + [f"name part {text}" for text in _KEY_NAME.find_errors(name)]
 
 
 def label_value(value: str) -> list[str]:
     """Validate the value of a label."""
-    return _LABEL_VALUE.check(value)
+    return _LABEL_VALUE.find_errors(value)
 
 
 def config_key(value: str) -> list[str]:
     """A key in the data of a ConfigMap or Secret."""
-    return [*_CONFIG_KEY.check(value), *_backsteps(value)]
+    return [*_CONFIG_KEY.find_errors(value), *_backsteps(value)]
 
 
 def _backsteps(value: str) -> list[str]:
@@ -206,17 +206,17 @@ def _backsteps(value: str) -> list[str]:
 
 def check_underscored_subdomain(value: str) -> list[str]:
     """A subdomain whose labels may have underscores: the search paths of DNS."""
-    return _UNDERSCORED.check(value)
+    return _UNDERSCORED.find_errors(value)
 
 
 def c_identifier(value: str) -> list[str]:
     """An identifier of C, of any length."""
-    return _IDENTIFIER.check(value)
+    return _IDENTIFIER.find_errors(value)
 
 
 def check_header_name(value: str) -> list[str]:
     """Validate the name of an HTTP header."""
-    return _HEADER.check(value)
+    return _HEADER.find_errors(value)
 
 
 def check_variable_name(value: str) -> list[str]:
@@ -230,17 +230,17 @@ def check_variable_name(value: str) -> list[str]:
 
 def check_strict_variable_name(value: str) -> list[str]:
     """The name of an environment variable, where RelaxedEnvironmentVariableValidation is off."""
-    return [*_STRICT_VARIABLE.check(value), *_backsteps(value)]
+    return [*_STRICT_VARIABLE.find_errors(value), *_backsteps(value)]
 
 
 def check_wildcard_subdomain(value: str) -> list[str]:
     """A subdomain below which everything is meant: *.example.com."""
-    return _WILDCARD.check(value)
+    return _WILDCARD.find_errors(value)
 
 
 def check_percent(value: str) -> list[str]:
     """A whole number of hundredths: 25%."""
-    return _PERCENT.check(value)
+    return _PERCENT.find_errors(value)
 
 
 def check_port_name(value: str) -> list[str]:

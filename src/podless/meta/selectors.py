@@ -218,7 +218,7 @@ class _Parser:
     def peek(self) -> str:
         return self.tokens[self.pos]
 
-    def take(self) -> str:
+    def take_token(self) -> str:
         self.pos += 1
         return self.tokens[self.pos - 1]
 
@@ -232,7 +232,7 @@ class _Parser:
                 found.append(self.requirement())
             except _Fault as fault:
                 raise BadRequest(f"unable to parse requirement: {fault}") from None
-            behind = self.take()
+            behind = self.take_token()
             if not behind:
                 break
             if behind != ",":
@@ -242,10 +242,10 @@ class _Parser:
         return found
 
     def requirement(self) -> Requirement:
-        key = self.take()
+        key = self.take_token()
         absent = key == "!"
         if absent:
-            key = self.take()
+            key = self.take_token()
         if key in _SYMBOLS:
             raise _Fault(f"found '{key}', expected: identifier")
         if faults := names.qualified_name(key):
@@ -254,7 +254,7 @@ class _Parser:
             return Requirement(key, "!")
         if self.peek() in ("", ","):
             return Requirement(key, "exists")
-        token = self.take()
+        token = self.take_token()
         if token not in _OPERATORS:
             raise _Fault(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         operator = _OPERATORS[token]
@@ -264,22 +264,22 @@ class _Parser:
     def value(self) -> str:
         if self.peek() in ("", ","):
             return ""
-        token = self.take()
+        token = self.take_token()
         if token in _SYMBOLS:
             raise _Fault(f"found '{token}', expected: identifier")
         return token
 
     def values(self) -> list[str]:
-        token = self.take()
+        token = self.take_token()
         if token != "(":
             raise _Fault(f"found '{token}' expected: '('")
         if self.peek() == ")":
-            self.take()
+            self.take_token()
             return [""]
         if self.peek() != "," and self.peek() in _SYMBOLS:
             raise _Fault(f"found '{self.peek()}', expected: ',', ')' or identifier")
         found = self.several()
-        self.take()
+        self.take_token()
         return sorted(set(found))  # a set to Go, which numbers its members in their order
 
     def several(self) -> list[str]:
@@ -287,7 +287,7 @@ class _Parser:
         found: list[str] = []
         while True:
             charge(1)
-            token = self.take()
+            token = self.take_token()
             behind = self.peek() if token else ""
             if token not in _SYMBOLS:
                 found.append(token)

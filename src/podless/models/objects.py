@@ -33,27 +33,27 @@ def read_object(wanted: type[T], value: Any) -> T:
     validate = getattr(wanted, "model_validate", None)
     if validate is not None:
         return typing.cast(T, validate(value))
-    return typing.cast(T, _read(wanted, value))
+    return typing.cast(T, _read_value(wanted, value))
 
 
-def _read(wanted: Any, value: Any) -> Any:
+def _read_value(wanted: Any, value: Any) -> Any:
     origin = typing.get_origin(wanted)
     if origin is typing.Annotated:
-        return _read(typing.get_args(wanted)[0], value)
+        return _read_value(typing.get_args(wanted)[0], value)
     if value is None:
         return None
     if origin is list and isinstance(value, list):
         (inner,) = typing.get_args(wanted)
-        return [_read(inner, item) for item in value]
+        return [_read_value(inner, item) for item in value]
     if origin is dict and isinstance(value, dict):
         inner = typing.get_args(wanted)[1]
-        return {name: _read(inner, item) for name, item in value.items()}
+        return {name: _read_value(inner, item) for name, item in value.items()}
     if origin in (typing.Union, types.UnionType):
         for inner in typing.get_args(wanted):
             if _is_model(inner) and isinstance(value, dict):
                 return read_object(inner, value)
             if typing.get_origin(inner) in (list, dict) and isinstance(value, typing.get_origin(inner)):
-                return _read(inner, value)
+                return _read_value(inner, value)
         return value
     if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
         return _read_dataclass(wanted, value)
@@ -77,7 +77,7 @@ def _read_dataclass(wanted: type, value: Any) -> Any:
         if not field.init or field.name == EXTRA or (name := json_name(field)) not in left:
             continue
         if left[name] is not None or is_required(field):  # a null of another field is kept as what it is
-            given[field.name] = _read(hints[field.name], left.pop(name))
+            given[field.name] = _read_value(hints[field.name], left.pop(name))
     if left and any(field.name == EXTRA for field in dataclasses.fields(wanted)):
         given[EXTRA] = left
     try:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, Named, Tree, literal, python_name
+from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKind, Tree, literal, python_name
 from podless.runtime.jsonobject import Object
 
 STYLES = ("pydantic", "dataclass", "typeddict")
@@ -42,7 +42,7 @@ def _write_module(group: str, version: str, given: Sequence[tuple[Object, Object
     for definition, _ in given:
         tree.reserve(definition["spec"]["names"]["kind"])
     for definition, one in given:
-        tree.add(definition, one)
+        tree.add_version(definition, one)
     kinds = ", ".join(sorted(definition["spec"]["names"]["kind"] for definition, _ in given))
     body = _WRITERS[style]().write(tree)
     head = _docstring(f"{group}/{version}: {kinds}.\n\nMade by podless model; changes will be lost.", "")
@@ -103,7 +103,7 @@ class _Writer:
                 lines.append("")
         return lines
 
-    def decorator(self, named: Named) -> list[str]:
+    def decorator(self, named: NamedKind) -> list[str]:
         """Return the decorator of a kind."""
         self.need("podless.models", "Resource", "kind")
         arguments = [literal(named.group), literal(named.version)]
@@ -218,7 +218,7 @@ class _Classes(_Writer):
         """Return the first lines of a class."""
         raise NotImplementedError
 
-    def standard(self, named: Named) -> list[str]:
+    def standard(self, named: NamedKind) -> list[str]:
         """Return the lines of apiVersion, kind and metadata."""
         raise NotImplementedError
 
@@ -283,7 +283,7 @@ class _Dataclass(_Classes):
         base = "(Resource)" if made.named is not None else ""
         return [*lines, "@dataclass(kw_only=True)", _skip_long(f"class {made.name}{base}:")]
 
-    def standard(self, named: Named) -> list[str]:
+    def standard(self, named: NamedKind) -> list[str]:
         self.need("podless.models", "ObjectMeta")
         return [
             f"    apiVersion: str = {literal(f'{named.group}/{named.version}')}",
@@ -311,7 +311,7 @@ class _Pydantic(_Classes):
         bases = "Resource, Model" if made.named is not None else "Model"
         return [*lines, _skip_long(f"class {made.name}({bases}):")]
 
-    def standard(self, named: Named) -> list[str]:
+    def standard(self, named: NamedKind) -> list[str]:
         self.need("podless.models.pydantic", "ObjectMeta")
         self.need("pydantic", "Field")
         return [
@@ -359,7 +359,7 @@ class _TypedDict(_Writer):
                 kind = f"Required[{kind}]"
             fields.append((member.json, kind, member.doc))
         lines = self._dict(made, fields)
-        return lines if made.named is None else lines + self._check(made)
+        return lines if made.named is None else lines + self._write_check(made)
 
     def _dict(self, made: Class, fields: Sequence[tuple[str, str, str]]) -> list[str]:
         plain = all(name.isidentifier() and not keyword.iskeyword(name) for name, _, _ in fields)
@@ -376,7 +376,7 @@ class _TypedDict(_Writer):
             lines += _docstring(doc, "    ") if doc else []
         return lines if len(lines) > 1 else [*lines, "    pass"]
 
-    def _check(self, made: Class) -> list[str]:
+    def _write_check(self, made: Class) -> list[str]:
         self.need("podless.models", "CheckedSchema", "FieldError")
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", made.name).lower()
         schema = _exploded(_undescribed(made.schema), 4, 0)

@@ -38,7 +38,7 @@ _BUILTIN = frozenset(("bool", "bytes", "dict", "float", "int", "list", "object",
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class ModelType:
     """A type as it is written. base: the schema that it says. of: its class, if it is one."""
 
     text: str
@@ -52,7 +52,7 @@ class Member:
 
     name: str
     json: str
-    type: Type
+    type: ModelType
     required: bool
     default: Any
     extra: Object
@@ -67,12 +67,12 @@ class Class:
     doc: str
     members: list[Member]
     extra: Object
-    named: Named | None = None
+    named: NamedKind | None = None
     schema: Object = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedKind:
     """A kind in one version. options: those of the decorator `kind`, except group and version."""
 
     group: str
@@ -104,7 +104,7 @@ class Tree:
         """Keep a name for a kind."""
         self._names.add(name)
 
-    def add(self, definition: Object, version: Object) -> None:
+    def add_version(self, definition: Object, version: Object) -> None:
         """Add the classes of one version of a definition."""
         node = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object", PRESERVE: True}
         named = read_named(definition, version)
@@ -120,7 +120,7 @@ class Tree:
         self._names.add(name)
         return name
 
-    def _class(self, node: Object, name: str, root: Named | None = None, doc: str = "") -> Class:
+    def _class(self, node: Object, name: str, root: NamedKind | None = None, doc: str = "") -> Class:
         properties: Object = node.get("properties") or {}
         required = node.get("required") or []
         members, base = list[Member](), dict[str, Any]()
@@ -155,62 +155,62 @@ class Tree:
             node.get("description") or "",
         )  # fmt: skip
 
-    def _type(self, node: Object, name: str) -> Type:
+    def _type(self, node: Object, name: str) -> ModelType:
         given = node.get("type")
         if node.get(INT_OR_STRING):
-            return Type("int | str", {INT_OR_STRING: True})
+            return ModelType("int | str", {INT_OR_STRING: True})
         if given in _SCALARS:
-            return self._choice(node, name) or Type(_SCALARS[given], {"type": given})
+            return self._choice(node, name) or ModelType(_SCALARS[given], {"type": given})
         if given == "array":
             inner = self._inner(node.get("items") or {}, f"{name}Item")
-            return Type(f"list[{inner.text}]", {"type": "array", "items": inner.base}, inner.names)
+            return ModelType(f"list[{inner.text}]", {"type": "array", "items": inner.base}, inner.names)
         if given == "object" and node.get("properties"):
             return self._nested(node, name)
         if given == "object" and isinstance(node.get("additionalProperties"), dict):
             inner = self._inner(node["additionalProperties"], f"{name}Value")
             if inner.text != "Any":
                 base = {"type": "object", "additionalProperties": inner.base}
-                return Type(f"dict[str, {inner.text}]", base, inner.names)
+                return ModelType(f"dict[str, {inner.text}]", base, inner.names)
         if given == "object":
-            return Type("dict[str, Any]", {"type": "object", PRESERVE: True}, frozenset({"Any"}))
-        return Type("Any", {PRESERVE: True}, frozenset({"Any"}))
+            return ModelType("dict[str, Any]", {"type": "object", PRESERVE: True}, frozenset({"Any"}))
+        return ModelType("Any", {PRESERVE: True}, frozenset({"Any"}))
 
-    def _nested(self, node: Object, name: str, doc: str = "") -> Type:
+    def _nested(self, node: Object, name: str, doc: str = "") -> ModelType:
         made = self._class(node, self._unique(name), doc=doc)
         known = {"type", "properties", "required", *made.extra}
         base = {key: value for key, value in node.items() if key in known}
-        return Type(made.name, base)
+        return ModelType(made.name, base)
 
-    def _inner(self, node: Object, name: str) -> Type:
+    def _inner(self, node: Object, name: str) -> ModelType:
         """Return the type of items or values; an annotation adds the keywords that the type cannot express."""
         if node.get("type") == "object" and node.get("properties"):
             nested = self._nested(node, name, node.get("description") or "")
             text, base = nested.text, {**nested.base} | pick(node, "description")
-            made = Type(text, base)
+            made = ModelType(text, base)
         else:
             made = self._type(node, name)
         extra = differences(node, made.base)
         if not extra or not self._keywords_inside:
-            return Type(made.text, dict(node), made.names)
+            return ModelType(made.text, dict(node), made.names)
         names = made.names | {"Annotated", "schema"}
         text = f"Annotated[{made.text}, {call_schema(extra)}]"
         if len(text) <= _INLINE:
-            return Type(text, dict(node), names)
+            return ModelType(text, dict(node), names)
         alias = Alias(self._unique(name), "Annotated", [made.text], names, extra)
         self.parts.append(alias)
-        return Type(alias.name, dict(node))
+        return ModelType(alias.name, dict(node))
 
-    def _choice(self, node: Object, name: str) -> Type | None:
+    def _choice(self, node: Object, name: str) -> ModelType | None:
         values = node.get("enum")
         python = _VALUES.get(node["type"])
         if not values or python is None or not all(type(value) is python for value in values):
             return None
         alias = Alias(self._unique(name), "Literal", [literal(value) for value in values], frozenset({"Literal"}))
         self.parts.append(alias)
-        return Type(alias.name, {"type": node["type"], "enum": values})
+        return ModelType(alias.name, {"type": node["type"], "enum": values})
 
 
-def read_named(definition: Object, version: Object) -> Named:
+def read_named(definition: Object, version: Object) -> NamedKind:
     """Return the kind and the options of the decorator `kind` for one version of a definition."""
     spec = definition["spec"]
     names, below = spec["names"], version.get("subresources") or {}
@@ -235,7 +235,7 @@ def read_named(definition: Object, version: Object) -> Named:
         chosen["served"] = False
     if version.get("deprecated"):
         chosen["deprecated"] = version.get("deprecationWarning") or True
-    return Named(spec["group"], version["name"], kind, chosen)
+    return NamedKind(spec["group"], version["name"], kind, chosen)
 
 
 def _restrictions(version: Object) -> Object:

@@ -80,7 +80,7 @@ class OffLoop:
         async with self.turns.turn(user, size):
             made: list[Any] = []
             token = _made.set(made)
-            pause = PAUSE.begin()
+            pause = PAUSE.pause_collector()
             try:
                 yield
             except Exception as error:  # what the request is about goes in pieces, and not where the answer is made

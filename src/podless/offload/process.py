@@ -35,7 +35,7 @@ class _Worker:
         self._waiting = 0
         self._count = threading.Lock()
 
-    async def run(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+    async def run_work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
         """Return the worker's result for a text. Raises Timeout beyond the deadline, TooManyRequests."""
         with self._count:
             if self._waiting >= _WAITING:
@@ -141,7 +141,7 @@ class _Shared:
         self._worker: _Worker | None = None
         self._users = 0
 
-    def take(self) -> _Worker:
+    def take_worker(self) -> _Worker:
         """Return the worker for one more user; start it for the first."""
         with self._lock:
             self._users += 1
@@ -172,25 +172,25 @@ class Offload:
     async def yaml(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a YAML text. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedYAML(raw)
-        made.outcome = await self._run(worker.YAML, raw)
+        made.outcome = await self._run_work(worker.YAML, raw)
         return made
 
     async def applied(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a text that may be JSON or YAML. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedYAML(raw)
-        made.outcome = await self._run(worker.APPLIED, raw)
+        made.outcome = await self._run_work(worker.APPLIED, raw)
         return made
 
     async def json(self, raw: bytes) -> serializer.ParsedJSON:
         """Parse a JSON text. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedJSON(raw)
-        made.outcome, made.pairs = await self._run(worker.JSON, raw)
+        made.outcome, made.pairs = await self._run_work(worker.JSON, raw)
         return made
 
-    async def _run(self, kind: bytes, raw: bytes) -> Any:
+    async def _run_work(self, kind: bytes, raw: bytes) -> Any:
         if self._worker is None:
-            self._worker = _SHARED.take()
-        return await self._worker.run(kind, raw, self._seconds)
+            self._worker = _SHARED.take_worker()
+        return await self._worker.run_work(kind, raw, self._seconds)
 
     def close(self) -> None:
         """Release the worker."""

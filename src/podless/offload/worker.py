@@ -25,10 +25,10 @@ YAML, JSON, APPLIED = b"y", b"j", b"a"
 def decode_text(kind: bytes, raw: bytes) -> Any:
     """Return the value in a text or the error of codec/serializer.py; for JSON with repeated keys also its pairs."""
     if kind == JSON:
-        read = serializer.ParsedJSON.of(raw).outcome
+        read = serializer.ParsedJSON.parse(raw).outcome
         return read, repeats.read_pairs(raw) if isinstance(read, tuple) and read[1] else None
     made = yamlasjson.read_yaml_as_json(raw) if kind == APPLIED else None
-    return (made or serializer.ParsedYAML.of(raw)).outcome
+    return (made or serializer.ParsedYAML.parse(raw)).outcome
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.result import Action, By, Change, FieldChange, Plan
-from podless.plan.run import Source, make_plan
+from podless.plan.run import PlanSource, make_plan
 from podless.plan.sources import Dump, Nothing
 from podless.remote import kubeconfig as configs
 
@@ -70,7 +70,7 @@ def plan_set(
         return pool.submit(run).result()
 
 
-def _choose_source(source: str, server: Reachable | None, kubeconfig: str, context: str) -> Source:
+def _choose_source(source: str, server: Reachable | None, kubeconfig: str, context: str) -> PlanSource:
     """Return where a plan starts. Raises CannotPlan, BadKubeconfig."""
     if sum(map(bool, (source, server is not None, kubeconfig or context))) > 1:
         raise CannotPlan("give one of source, server, and kubeconfig with context")

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from podless.fields.managers import LAST_APPLIED
 from podless.plan.baseline import Baseline
 from podless.plan.prune import PRUNED
-from podless.plan.reader import Reader
+from podless.plan.reader import APIReader
 from podless.plan.requests import Endpoint
 from podless.plan.resources import Resources
 from podless.runtime.jsonobject import Object
@@ -17,7 +17,11 @@ EFFECT = "what would be pruned or goes with it is not in the plan"
 
 
 async def fetch_pruned(
-    reader: Reader, baseline: Baseline, labels: str, named: Collection[tuple[str, str, str]], namespaces: Sequence[str]
+    reader: APIReader,
+    baseline: Baseline,
+    labels: str,
+    named: Collection[tuple[str, str, str]],
+    namespaces: Sequence[str],
 ) -> None:
     """Read the objects with labels that the set no longer has, and what their deletion takes with it.
 
@@ -40,7 +44,7 @@ async def fetch_pruned(
         baseline.objects += await fetch_dependents(reader, found)
 
 
-async def fetch_dependents(reader: Reader, gone: Sequence[Object]) -> list[Object]:
+async def fetch_dependents(reader: APIReader, gone: Sequence[Object]) -> list[Object]:
     """Return the metadata of all objects that go with others: those they own, and the content of namespaces."""
     namespaces = {str(obj["metadata"]["name"]) for obj in gone if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in gone if obj["kind"] != "Namespace")

@@ -16,7 +16,7 @@ from podless.plan.manifests import Identity, Item
 from podless.plan.members import fetch_members, find_parent
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions, key_of
-from podless.plan.reader import Reader, Unread
+from podless.plan.reader import APIReader, Unread
 from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
 from podless.plan.roles import fetch_roles
@@ -68,8 +68,8 @@ class RunningAPI:
         agent = f"podless-plan/{__version__}"
         async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
             namespace = options.namespace or self._access.namespace or "default"
-            fetch = _Fetch(Reader(cluster, _TRIES * self._seconds, say), items, options, namespace)
-            baseline = await fetch.run()
+            fetch = _Fetch(APIReader(cluster, _TRIES * self._seconds, say), items, options, namespace)
+            baseline = await fetch.read_baseline()
         baseline.source, baseline.namespace = self._access.url, namespace
         baseline.api["url"] = self._access.url
         return baseline
@@ -78,7 +78,7 @@ class RunningAPI:
 class _Fetch:
     """One look at an API."""
 
-    def __init__(self, reader: Reader, items: Sequence[Item], options: PlanOptions, namespace: str) -> None:
+    def __init__(self, reader: APIReader, items: Sequence[Item], options: PlanOptions, namespace: str) -> None:
         self.reader = reader
         self.items = items
         self.options = options
@@ -90,7 +90,7 @@ class _Fetch:
         self._named: dict[tuple[Endpoint, str], list[str]] = {}
         self._began = 0.0
 
-    async def run(self) -> Baseline:
+    async def read_baseline(self) -> Baseline:
         """Read all that matters."""
         baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
         self._began = time.monotonic()

@@ -17,7 +17,7 @@ from podless.plan.applyset import (
 )
 from podless.plan.baseline import Baseline
 from podless.plan.dependents import EFFECT, fetch_dependents
-from podless.plan.reader import Reader
+from podless.plan.reader import APIReader
 from podless.plan.requests import Endpoint
 from podless.plan.resources import Resources
 from podless.runtime.jsonobject import Object
@@ -31,7 +31,7 @@ _USUAL = {
 }
 
 
-async def find_parent(reader: Reader, text: str, find: Find) -> tuple[Endpoint, ParentReference] | None:
+async def find_parent(reader: APIReader, text: str, find: Find) -> tuple[Endpoint, ParentReference] | None:
     """Return where the parent of an ApplySet is; None where its kind is not served. Raises CannotPlan."""
     reference = parse_reference(text)
     endpoint = _USUAL.get(reference.resource) if not reference.group else None
@@ -43,7 +43,7 @@ async def find_parent(reader: Reader, text: str, find: Find) -> tuple[Endpoint, 
 
 
 async def fetch_members(
-    reader: Reader,
+    reader: APIReader,
     baseline: Baseline,
     applyset: ApplySet,
     named: Collection[tuple[str, str, str]],

@@ -44,7 +44,7 @@ class Membership:
         self._first: Object = {}
 
     @classmethod
-    async def of(cls, simulation: Simulation, asker: Asker, options: PlanOptions, plan: Plan) -> Membership:
+    async def find_parent(cls, simulation: Simulation, asker: Asker, options: PlanOptions, plan: Plan) -> Membership:
         """Find the parent. asker: of the user who applies the set. Raises CannotPlan for an unusable parent."""
         reference = parse_reference(options.applyset)
         endpoint = simulation.find_resource(reference.resource, reference.group)
@@ -60,7 +60,7 @@ class Membership:
         plan.applyset = applyset.id
         return cls(simulation, asker, applyset, plan)
 
-    async def begin(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
+    async def label_objects(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
         """Label all objects, and add their kinds to the parent. Returns the objects to write after that.
 
         locate: returns the endpoint and namespace of an object. unknown: objects that could not be read.

@@ -28,7 +28,7 @@ class Unread(Exception):
     """Something that could not be read; the text says why."""
 
 
-class Reader:
+class APIReader:
     """Reads one API.
 
     seconds: timeout of one request with all its attempts. say: called with each progress text. requests: sent so far,

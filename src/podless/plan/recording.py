@@ -42,11 +42,11 @@ class Recorder:
     webhooks: list[WebhookCall] = field(default_factory=list)
     conversions: set[str] = field(default_factory=set)
 
-    def begin(self) -> None:
+    def begin_write(self) -> None:
         """Take note that another write begins."""
         self.changes = {}
 
-    def note(self, plugin: str, before: Object, after: Object) -> None:
+    def note_change(self, plugin: str, before: Object, after: Object) -> None:
         """Record the changes that a plugin made to an object."""
         paths = self.changes.setdefault(plugin, set())
         paths.update(_changed_paths(before, after, ()))
@@ -85,7 +85,7 @@ class _Watched(Plugin):
         before = _copy(attr.obj)
         await self._inner.mutate(attr)
         if before is not None and attr.obj is not None and attr.obj != before:
-            self._recorder.note(self._name, before, attr.obj)
+            self._recorder.note_change(self._name, before, attr.obj)
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return self._inner.allocates(operation, kind, subresource)
@@ -112,7 +112,7 @@ class _Asking:
     recorder: Recorder
     call: bool
 
-    def told(self, webhook: Webhook, subject: Subject, *, mutating: bool, asked: bool, why: str = "") -> None:
+    def note_concerned(self, webhook: Webhook, subject: Subject, *, mutating: bool, asked: bool, why: str = "") -> None:
         """Note that a webhook is concerned."""
         attr = subject.attr
         call = WebhookCall(
@@ -139,9 +139,9 @@ class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
             why = "it has side effects" if self.call else ""
-            self.told(webhook, subject, mutating=True, asked=False, why=why)
+            self.note_concerned(webhook, subject, mutating=True, asked=False, why=why)
             return Verdict(True)
-        self.told(webhook, subject, mutating=True, asked=True)
+        self.note_concerned(webhook, subject, mutating=True, asked=True)
         return await super()._ask(webhook, subject, version)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
@@ -159,9 +159,9 @@ class PlannedValidatingWebhooks(_Asking, ValidatingAdmissionWebhook):
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
             why = "it has side effects" if self.call else ""
-            self.told(webhook, subject, mutating=False, asked=False, why=why)
+            self.note_concerned(webhook, subject, mutating=False, asked=False, why=why)
             return Verdict(True)
-        self.told(webhook, subject, mutating=False, asked=True)
+        self.note_concerned(webhook, subject, mutating=False, asked=True)
         return await super()._ask(webhook, subject, version)
 
     async def validate(self, attr: AdmissionAttributes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from podless.plan.applyset import GroupKind
-from podless.plan.reader import Reader, Unread
+from podless.plan.reader import APIReader, Unread
 from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
 from podless.runtime.jsonobject import Object
@@ -14,7 +14,7 @@ from podless.runtime.jsonobject import Object
 class Resources:
     """The resources of one API; each document is read once. effect: on the plan where one cannot be read."""
 
-    def __init__(self, reader: Reader, effect: str) -> None:
+    def __init__(self, reader: APIReader, effect: str) -> None:
         self._reader = reader
         self._effect = effect
         self._listed: dict[str, list[Object]] = {}
@@ -67,14 +67,14 @@ class Resources:
         return list(dict.fromkeys(versions))
 
     async def _list_groups(self) -> list[Object]:
-        return await self._read("/apis", "groups")
+        return await self._read_list("/apis", "groups")
 
     async def _list_version(self, version: str) -> list[Object]:
         """Return the resources of a version, without subresources."""
-        listed = await self._read(f"/apis/{version}" if "/" in version else f"/api/{version}", "resources")
+        listed = await self._read_list(f"/apis/{version}" if "/" in version else f"/api/{version}", "resources")
         return [each for each in listed if "/" not in each["name"]]
 
-    async def _read(self, path: str, name: str) -> list[Object]:
+    async def _read_list(self, path: str, name: str) -> list[Object]:
         if path not in self._listed:
             try:
                 document = await self._reader.read(path, "get discovery") or {}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from podless.plan.baseline import Baseline
-from podless.plan.reader import Reader, Unread
+from podless.plan.reader import APIReader, Unread
 from podless.plan.requests import ActingUser, Endpoint
 from podless.plan.result import Missing
 from podless.runtime.jsonobject import Object
@@ -23,7 +23,7 @@ _NAMESPACED = (
 _EFFECT = "every write is planned as if the user were allowed to make it"
 
 
-async def fetch_roles(reader: Reader, baseline: Baseline, acting: ActingUser, namespaces: Sequence[str]) -> None:
+async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser, namespaces: Sequence[str]) -> None:
     """Read all roles and bindings that can allow a user something in namespaces.
 
     Where some cannot be read, a binding lets the user do everything.

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from podless.plan.baseline import Baseline
-from podless.plan.reader import Reader, Unread, format_selector
+from podless.plan.reader import APIReader, Unread, format_selector
 from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
 from podless.runtime.jsonobject import Object
@@ -42,7 +42,7 @@ _MEASURED = {"pods", "persistentvolumeclaims", "services"}  # of which more than
 _NO_POLICY = "what it refuses or changes is not in the plan"
 
 
-async def fetch_policies(reader: Reader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
+async def fetch_policies(reader: APIReader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
     """Read policies, their bindings and parameters, and the configurations of webhooks."""
     listed = await asyncio.gather(*(_list_newest(reader, plural, kind) for plural, kind in _JUDGES))
     found = dict(zip((kind for _, kind in _JUDGES), listed, strict=True))
@@ -57,7 +57,7 @@ async def fetch_policies(reader: Reader, baseline: Baseline, find: Find, namespa
                 baseline.objects += await _read_params(reader, find, wanted, reference, namespaces)
 
 
-async def _list_newest(reader: Reader, plural: str, kind: str) -> list[Object]:
+async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object]:
     """Return the objects of a resource, in the newest version that the API serves."""
     for version in _VERSIONS:
         endpoint = Endpoint(f"{_GROUP}/{version}", plural, kind, False)
@@ -72,7 +72,7 @@ async def _list_newest(reader: Reader, plural: str, kind: str) -> list[Object]:
 
 
 async def _read_params(
-    reader: Reader, find: Find, wanted: Object, reference: Object, namespaces: Sequence[str]
+    reader: APIReader, find: Find, wanted: Object, reference: Object, namespaces: Sequence[str]
 ) -> list[Object]:
     """Return the parameters that a binding names."""
     endpoint = await find(str(wanted.get("apiVersion")), str(wanted.get("kind")))
@@ -94,7 +94,7 @@ async def _read_params(
     return found
 
 
-async def fetch_quotas(reader: Reader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
+async def fetch_quotas(reader: APIReader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
     """Read the quotas and limit ranges of namespaces, and the objects that the quotas count."""
 
     async def one(namespace: str) -> None:

@@ -36,7 +36,7 @@ _ELSEWHERE = (
 _SILENT = 50  # objects that are written before progress is told
 
 
-class Source(Protocol):
+class PlanSource(Protocol):
     """The starting point of a plan."""
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
@@ -46,7 +46,7 @@ class Source(Protocol):
 async def make_plan(
     items: Sequence[Item],
     faults: Sequence[Unreadable],
-    source: Source,
+    source: PlanSource,
     options: PlanOptions,
     say: Say = lambda text: None,
     observe: Observe | None = None,
@@ -174,13 +174,13 @@ class _Run:
         if self._options.applyset:
             await self._find_applyset()
             assert self._membership is not None
-            items = await self._membership.begin(items, self._locate, {})
+            items = await self._membership.label_objects(items, self._locate, {})
         await self._write_all(items)
 
     async def write_set(self, items: Sequence[Item]) -> None:
         """Write all objects in order, and delete those that the set has no longer."""
         if self._membership is not None:
-            items = await self._membership.begin(items, self._locate, self._baseline.unknown)
+            items = await self._membership.label_objects(items, self._locate, self._baseline.unknown)
             if self._membership.change.action is Action.REFUSED:
                 self._plan.notes.append("kubectl applies nothing, because it cannot use the ApplySet")
                 return
@@ -208,7 +208,9 @@ class _Run:
     async def _find_applyset(self) -> None:
         """Find the parent of the ApplySet. Raises CannotPlan."""
         if self._options.applyset:
-            self._membership = found = await Membership.of(self._simulation, self._asker, self._options, self._plan)
+            self._membership = found = await Membership.find_parent(
+                self._simulation, self._asker, self._options, self._plan
+            )
             if (known := found.endpoint.known) is not None:
                 identity = found.change.identity
                 key = known.key(identity.namespace, identity.name)
@@ -239,7 +241,7 @@ class _Run:
             metadata = obj["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
             identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
-            self._simulation.recorder.begin()
+            self._simulation.recorder.begin_write()
             try:
                 await delete_object(self._asker, endpoint, obj)
             except Refused as refused:
@@ -270,7 +272,7 @@ class _Run:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
         if endpoint.known is not None and identity.name:
             self.touched[endpoint.known.key(identity.namespace, identity.name)] = _Touched(change, endpoint, obj)
-        simulation.recorder.begin()
+        simulation.recorder.begin_write()
         try:
             if identity.name and (options.mode != CREATE):
                 change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)

@@ -135,7 +135,7 @@ class Simulation:
             ]
 
         if wanted and await storage.commit_together(self.api, plan):
-            definitions = self.api.follow_ups.of(DEFINITIONS)
+            definitions = self.api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None:
                 await definitions.flush()
 

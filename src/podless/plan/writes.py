@@ -26,7 +26,7 @@ class Unwritable(Exception):
     """kubectl does not send such an object. The text is kubectl's."""
 
 
-class Written(NamedTuple):
+class PlannedWrite(NamedTuple):
     """The result of a write. obj: the object after it. warnings: of the server, and of kubectl."""
 
     obj: Object
@@ -51,7 +51,7 @@ async def write_object(
     options: PlanOptions,
     *,
     guarded: bool = False,
-) -> Written:
+) -> PlannedWrite:
     """Write an object as kubectl does in a mode.
 
     obj: with its namespace. before: the object as the API has it. guarded: refuse the write where the object is no
@@ -87,8 +87,8 @@ async def write_object(
     return _written(answered)
 
 
-def _written(answered: Answered, *more: str) -> Written:
-    return Written(answered.obj, tuple(dict.fromkeys((*more, *answered.warnings))))
+def _written(answered: Answered, *more: str) -> PlannedWrite:
+    return PlannedWrite(answered.obj, tuple(dict.fromkeys((*more, *answered.warnings))))
 
 
 def _at_revision(obj: Object, before: Object) -> Object:
@@ -105,7 +105,7 @@ def _prune_nulls(value: Any) -> Any:
 
 async def _apply_client_side(
     asker: Asker, endpoint: Endpoint, obj: Object, before: Object | None, query: dict[str, str], *, guarded: bool
-) -> Written:
+) -> PlannedWrite:
     """Create the object, or patch it by its last-applied, current and wanted states."""
     metadata = obj.get("metadata") or {}
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
@@ -130,7 +130,7 @@ async def _apply_client_side(
     else:
         patch, media = threeway.make_merge_patch(original, wanted, before), MERGE
     if not patch:
-        return Written(before, tuple(warned))
+        return PlannedWrite(before, tuple(warned))
     if revision is not None:
         patch = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": revision}}
     return _written(await asker.ask("PATCH", endpoint.path(namespace, name), patch, media, **query), *warned)

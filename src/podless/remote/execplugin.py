@@ -80,10 +80,10 @@ class ExecPlugin:
         async with self._running:
             known = self._known
             if known is None or known is refused or (known.expires is not None and known.expires <= clock.time()):
-                self._known = known = self._read_answer(await self._run())
+                self._known = known = self._read_answer(await self._run_command())
             return known
 
-    async def _run(self) -> bytes:
+    async def _run_command(self) -> bytes:
         terminal = sys.stdin is not None and sys.stdin.isatty()
         if self._mode == "Always" and not terminal:
             raise RemoteError(f"{self._command}: interactiveMode is Always, and standard input is not a terminal")

@@ -16,7 +16,7 @@ class Allowance:
     def __init__(self) -> None:
         self.left = MOST
 
-    def take(self, price: float) -> bool:
+    def spend(self, price: float) -> bool:
         """Spend some time. Returns False, and spends nothing, if less is left."""
         if price > self.left:
             return False

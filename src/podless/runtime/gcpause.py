@@ -32,7 +32,7 @@ class Pause:
         self._number = 0  # of that pause: an `end` for an earlier one counts for nothing
         self._ended = threading.Lock()  # held during a pause
 
-    def begin(self) -> int:
+    def pause_collector(self) -> int:
         """Pause the collector. Return what `end` needs."""
         with self._lock:
             if not self._wanted:
@@ -88,7 +88,7 @@ PAUSE = Pause()  # the process has one collector
 @contextmanager
 def pause_gc() -> Iterator[None]:
     """Pause the collector within the block."""
-    number = PAUSE.begin()
+    number = PAUSE.pause_collector()
     try:
         yield
     finally:

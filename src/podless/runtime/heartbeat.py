@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from podless.runtime import slices, watchdog
-from podless.runtime.stacks import Call, Stacks, is_whole
+from podless.runtime.stacks import StackFrame, Stacks, is_whole
 from podless.runtime.watchdog import Watchdog, Work
 
 _EVERY = 0.02  # seconds between two looks
@@ -76,7 +76,7 @@ class Heartbeat:
         self._stacks = Stacks()
         self._ended.acquire()
         self._send()
-        self._thread = threading.Thread(target=self._run, name="podless-heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._sample_loop, name="podless-heartbeat", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -103,7 +103,7 @@ class Heartbeat:
         if self._base is None:
             self._base = _find_base()
 
-    def _run(self) -> None:
+    def _sample_loop(self) -> None:
         with _Delay() as delay:
             every, last = _EVERY, self._now()
             due = last[0] + every
@@ -112,7 +112,7 @@ class Heartbeat:
                 # late for want of a processor, or else of the interpreter, which one long call in C has kept
                 kept = min(now[0] - due - waited, now[1] - last[1])
                 with suppress(RuntimeError):  # the loop is closed
-                    busy = self._look(now, kept if kept > _EVERY else 0.0)
+                    busy = self._check_once(now, kept if kept > _EVERY else 0.0)
                     little = not busy and now[1] - last[1] < _LITTLE * (now[0] - last[0])
                     every = min(every * 2, _IDLE) if little else _EVERY
                 last, due = now, time.perf_counter() + every
@@ -121,7 +121,7 @@ class Heartbeat:
         now = time.perf_counter()
         return now, time.clock_gettime(self._clock) if self._clock is not None else now
 
-    def _look(self, now: Times, kept: float) -> bool:
+    def _check_once(self, now: Times, kept: float) -> bool:
         """Look once. kept: seconds for which the loop has kept the interpreter. Returns whether it does something."""
         known, told = self._callback, self._watchdog
         calls = self._read_calls() if self._beaten != self._sent else []
@@ -149,7 +149,7 @@ class Heartbeat:
                 self._watchdog.tell_callback, elapsed, processor, callback.work, callback.told
             )
 
-    def _read_calls(self) -> list[Call]:
+    def _read_calls(self) -> list[StackFrame]:
         """Return the present call stack of the loop, innermost first; empty while it waits."""
         calls = self._stacks.read(self._ident)
         if not is_whole(calls) or self._base is None:
@@ -179,14 +179,14 @@ def _find_base() -> tuple[int, Function]:
     return depth, base
 
 
-def _name(calls: list[Call]) -> Work:
+def _name(calls: list[StackFrame]) -> Work:
     """Return the name of a callback: the first function of podless that it called, and the present one."""
     ours = [call for call in calls if _PACKAGE in Path(call.file).parents and call.file not in _RUN]
     outer, inner = (ours[-1], ours[0]) if ours else (calls[-1], calls[0])
     return Work("callback", f"{_module(outer)}.{outer.function}", "", f"at {_module(inner)}:{inner.line}")
 
 
-def _module(call: Call) -> str:
+def _module(call: StackFrame) -> str:
     """Return the module of a call, without the package where it is ours."""
     path = Path(call.file)
     path = path.relative_to(_PACKAGE) if _PACKAGE in path.parents else Path(path.name)

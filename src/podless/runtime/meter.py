@@ -34,7 +34,7 @@ class CPUMeter:
         self._until = time.thread_time() + seconds
         self.left = _LOOK
 
-    def look(self) -> None:
+    def check_time(self) -> None:
         """Raise Timeout where the time is over."""
         if time.thread_time() > self._until:
             raise Timeout(LATE, {})
@@ -53,7 +53,7 @@ class _Default(CPUMeter):
         self.left = _FEW_STEPS
         self.on_look: Callable[[], None] | None = None
 
-    def look(self) -> None:
+    def check_time(self) -> None:
         self.left = _FEW_STEPS
         if self.on_look is not None:
             self.on_look()
@@ -72,7 +72,7 @@ def charge(steps: int) -> None:
     meter = _current()
     meter.left = left = meter.left - steps
     if left < 0:
-        meter.look()
+        meter.check_time()
 
 
 def each(items: S) -> S:

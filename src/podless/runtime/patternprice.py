@@ -58,7 +58,7 @@ class _Branch:
         self.last = ""
         self.split = False
 
-    def add(self, text: str, cost: float, depth: int = 0) -> None:
+    def add_item(self, text: str, cost: float, depth: int = 0) -> None:
         """Add an item."""
         if self.run and not _alike(self.last, text):
             self.end()
@@ -69,7 +69,7 @@ class _Branch:
     def enclose(self, branch: _Branch) -> None:
         """Add a sequence in brackets. Brackets around anything but a choice have no effect."""
         run, branch.run = (0, branch.run) if branch.split else (branch.run, 0)
-        self.add("" if branch.split else branch.last, *branch.close())
+        self.add_item("" if branch.split else branch.last, *branch.close())
         self.run += run
 
     def end(self) -> None:
@@ -117,10 +117,10 @@ def price_pattern(pattern: str) -> float:
         branch = levels[-1]
         if sort == "text":
             if len(text) > 1:
-                branch.add(text[0], letter * len(text.encode(errors="replace")))
+                branch.add_item(text[0], letter * len(text.encode(errors="replace")))
                 if text.casefold() != text[0].casefold() * len(text):
                     branch.end()
-            branch.add(text[-1], letter)
+            branch.add_item(text[-1], letter)
         elif sort == "times":
             branch.repeat(*_times(text, token["least"], token["most"]))
         elif sort == "open":
@@ -135,7 +135,7 @@ def price_pattern(pattern: str) -> float:
         elif text == "[":
             break  # it is not closed, and no pattern
         elif sort not in ("flags", "close"):
-            branch.add(_plain(sort, text), _cost(str(sort), text, letter))
+            branch.add_item(_plain(sort, text), _cost(str(sort), text, letter))
         if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MOST:
             break
     depth = 0

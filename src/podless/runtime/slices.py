@@ -76,7 +76,7 @@ class _Worker(greenlet):
         assert self.raised is not None
         raise self.raised
 
-    def look(self) -> None:
+    def yield_if_due(self) -> None:
         """Suspend the work if its slice is used up. Raise Timeout if its time is over."""
         now = time.thread_time()
         if not self.began:
@@ -89,13 +89,13 @@ class _Worker(greenlet):
             self.began = time.thread_time()
 
 
-def _look() -> None:
+def _yield_if_due() -> None:
     worker = getcurrent()
     if type(worker) is _Worker:
-        worker.look()
+        worker.yield_if_due()
 
 
-DEFAULT.on_look = _look
+DEFAULT.on_look = _yield_if_due
 
 
 class Slices:
@@ -137,7 +137,7 @@ class Slices:
         finally:
             self.release(worker)
 
-    def take(self, context: Context) -> _Worker:
+    def take_worker(self, context: Context) -> _Worker:
         """Return a worker for work in a context."""
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.began = 0.0
@@ -195,7 +195,7 @@ class Pull(Generic[R]):
         """Return the next item, None at the end. Raise Incomplete where it takes another slice, in a later turn."""
         worker = self._worker
         if worker is None:
-            worker = self._slices.take(copy_context())
+            worker = self._slices.take_worker(copy_context())
             worker.work, worker.about = next, (self._source, None)
         found: Any = worker.switch()
         if found is _SUSPENDED:
@@ -266,7 +266,7 @@ class _Driven(Coroutine[Any, Any, R]):
     def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
         if type(getcurrent()) is _Worker:
             return work(about)  # as a part of what is in slices already
-        worker = self._slices.take(self._context)
+        worker = self._slices.take_worker(self._context)
         worker.work, worker.about = work, (about,)
         return self._after(worker, worker.switch())
 
@@ -274,7 +274,7 @@ class _Driven(Coroutine[Any, Any, R]):
         """Return what the step waits for, or raise what it raised: StopIteration at the end."""
         if found is _SUSPENDED:
             if self._pause < 0:
-                self._pause = PAUSE.begin()
+                self._pause = PAUSE.pause_collector()
             self._worker = worker
             return next(iter(self._slices.turn()))
         self._worker = None

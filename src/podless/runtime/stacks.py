@@ -18,7 +18,7 @@ _DEEPEST = 100
 """Calls that faulthandler writes of a stack, the innermost."""
 
 
-class Call(NamedTuple):
+class StackFrame(NamedTuple):
     """A function that has been called, and the line that it is at."""
 
     file: str
@@ -41,7 +41,7 @@ class Stacks:
         """Free the file."""
         os.close(self._file)
 
-    def read(self, thread: int) -> list[Call]:
+    def read(self, thread: int) -> list[StackFrame]:
         """Return the calls of a thread by its identifier, the innermost first; none where it is unknown.
 
         Of a deeper stack these are the innermost 100.
@@ -53,13 +53,13 @@ class Stacks:
         for found in _THREAD.finditer(written):
             if int(found[1], 16) == thread:
                 return [
-                    Call(os.fsdecode(file), int(line) if line.isdigit() else 0, function.decode(errors="replace"))
+                    StackFrame(os.fsdecode(file), int(line) if line.isdigit() else 0, function.decode(errors="replace"))
                     for file, line, function in _CALL.findall(found[2])
                 ]
         return []
 
 
-def is_whole(calls: list[Call]) -> bool:
+def is_whole(calls: list[StackFrame]) -> bool:
     """Whether a stack includes its outermost calls."""
     return len(calls) < _DEEPEST
 

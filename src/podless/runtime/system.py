@@ -12,7 +12,7 @@ from typing import NamedTuple
 _BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 
 
-class Usage(NamedTuple):
+class ProcessUsage(NamedTuple):
     """The resources that this process has used.
 
     cpu: seconds. memory: bytes, the maximum so far; 0 if the system does not report it.
@@ -31,15 +31,15 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def read_usage() -> Usage:
+def read_usage() -> ProcessUsage:
     """Return the resources that this process has used."""
     try:
         import resource
     except ImportError:
-        return Usage(time.process_time(), 0)
+        return ProcessUsage(time.process_time(), 0)
     used = resource.getrusage(resource.RUSAGE_SELF)
     unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
-    return Usage(used.ru_utime + used.ru_stime, used.ru_maxrss * unit)
+    return ProcessUsage(used.ru_utime + used.ru_stime, used.ru_maxrss * unit)
 
 
 def read_page_size() -> int:

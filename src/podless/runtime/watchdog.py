@@ -69,12 +69,12 @@ class Watchdog:
         self.seconds[key] = self.seconds.get(key, 0.0) + seconds
         self.worst = max(self.worst, seconds)
 
-    def steps(self, work: Coroutine[Any, Any, Any], about: Callable[[], Work]) -> Steps:
+    def steps(self, work: Coroutine[Any, Any, Any], about: Callable[[], Work]) -> MeasuredCoroutine:
         """Return the work, with each step measured. about: returns its description, called for a long step."""
-        return Steps(work, self, about)
+        return MeasuredCoroutine(work, self, about)
 
 
-class Steps(Coroutine[Any, Any, Any]):
+class MeasuredCoroutine(Coroutine[Any, Any, Any]):
     """A coroutine whose steps are measured."""
 
     __slots__ = ("_about", "_send", "_watchdog", "_work")
@@ -103,7 +103,7 @@ class Steps(Coroutine[Any, Any, Any]):
             if _clock() - began > self._watchdog.long:
                 self._watchdog.report_block(_clock() - began, self._about())
 
-    def __iter__(self) -> Steps:
+    def __iter__(self) -> MeasuredCoroutine:
         return self
 
     def __await__(self) -> Generator[Any, Any, Any]:

@@ -91,28 +91,28 @@ class Result:
 
     def plain(self, write: Callable[[], str]) -> None:
         """Add an error that a real server assigns to no field."""
-        self.add(write, lambda text: field.invalid(self.at or "<nil>", "", text))
+        self.add_error(write, lambda text: field.invalid(self.at or "<nil>", "", text))
 
     def typed(self, path: Path, wanted: str, value: str) -> None:
         """Add the error of a wrong type. value: a type name, or a text that does not have the format."""
-        self.add(
+        self.add_error(
             lambda: f"{field.format_path(path)} in body must be of type {wanted}: {gotext.quote(value)}",
             lambda text: field.type_invalid(self.where(path), value, text),
         )
 
     def invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
         """Add the error of a broken rule. shown: replaces %s in it."""
-        self.add(
+        self.add_error(
             lambda: f"{field.format_path(path)} {rule % shown if shown != '' else rule}",
             lambda text: field.invalid(self.where(path), value, text),
         )
 
-    def add(self, write: Callable[[], str], make: Callable[[str], FieldError]) -> None:
+    def add_error(self, write: Callable[[], str], make: Callable[[str], FieldError]) -> None:
         """Add an error that is identified by its text."""
         text = write()
-        self.put(text, len(text), lambda: make(text))
+        self.put_error(text, len(text), lambda: make(text))
 
-    def put(self, key: Any, size: int, make: Callable[[], FieldError]) -> None:
+    def put_error(self, key: Any, size: int, make: Callable[[], FieldError]) -> None:
         """Add an error of so many characters, unless there is one with the same key."""
         charge(_ERROR + size // _PER_STEP)
         if key not in self.errors:
@@ -152,7 +152,7 @@ class _Tally(Result):
         """Count an error."""
         self.count += 1
 
-    logic = plain = typed = invalid = add = put = tell  # type: ignore[assignment]
+    logic = plain = typed = invalid = add_error = put_error = tell  # type: ignore[assignment]
 
 
 def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
@@ -167,13 +167,13 @@ def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = No
 
 
 def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: Pair | None) -> None:
-    result = _check(value, node, path, into, pair)
+    result = _check_value(value, node, path, into, pair)
     if pair is not None and result.wrong and pair.unchanged():
         result.forgive()
     into.merge(result)
 
 
-def _check(value: Any, node: Node, path: Path, like: Result, pair: Pair | None = None) -> Result:
+def _check_value(value: Any, node: Node, path: Path, like: Result, pair: Pair | None = None) -> Result:
     """Check a value and everything below it. like: a result of the wanted type."""
     result = like.fresh()
     charge(_VALUE)
@@ -234,7 +234,7 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
     if raw.get("allOf"):
         valid, branches = 0, node.branches("allOf")
         for branch in branches:
-            part = _check(value, branch, path, _Tally({}) if result.full else result)
+            part = _check_value(value, branch, path, _Tally({}) if result.full else result)
             valid += not part.wrong
             if part.__class__ is result.__class__:
                 result.merge(part)
@@ -255,12 +255,12 @@ def _tally(result: Result) -> _Tally:
 def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
     """Return the result of one alternative. A deep one is kept, so that it is checked once."""
     if not branch.deep:
-        return _check(value, branch, path, tally)
+        return _check_value(value, branch, path, tally)
     assert tally.known is not None
     place = id(branch), path
     found = tally.known.get(place)
     if found is None:
-        found = tally.known[place] = _check(value, branch, path, tally)
+        found = tally.known[place] = _check_value(value, branch, path, tally)
     return found
 
 
@@ -295,7 +295,7 @@ def _one(value: Any, node: Node, path: Path, result: Result) -> None:
 def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
     """Add the errors of the best alternative. A tally has counted it already."""
     if not isinstance(result, _Tally):
-        part = _check(value, branch, path, Result(result.at, part.known))
+        part = _check_value(value, branch, path, Result(result.at, part.known))
     result.merge(part)
 
 
@@ -303,7 +303,7 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     most, least, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
     if most is not None and len(value) > most:
-        result.add(
+        result.add_error(
             lambda: f"{field.format_path(path)} in body should be at most {most} chars long",
             lambda text: field.too_long(result.where(path), most),
         )
@@ -325,7 +325,7 @@ def _mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) ->
     if pattern.problem:
         result.invalid(path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}")
     elif len(value) > pattern.longest:
-        result.add(
+        result.add_error(
             lambda: f"{field.format_path(path)} is too long: {text}",
             lambda _: field.too_long(result.where(path), pattern.longest),
         )
@@ -375,7 +375,7 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
         factor = numbers.truncate_float(factor)
     if factor <= 0:
         # the text names the factor, the value shown is the factor too
-        result.add(
+        result.add_error(
             lambda: (
                 f"factor MultipleOf declared for {field.format_path(path)} must be positive: "
                 f"{numbers.format_number(factor)}"
@@ -399,7 +399,7 @@ def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair |
     if least is not None and len(value) < least:
         result.invalid(path, len(value), "in body should have at least %s items", least)
     if most is not None and len(value) > most:
-        result.add(
+        result.add_error(
             lambda: f"{field.format_path(path)} in body should have at most {most} items",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
@@ -414,7 +414,7 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
     if least is not None and len(value) < least:
         result.invalid(path, len(value), "in body should have at least %s properties", least)
     if most is not None and len(value) > most:
-        result.add(
+        result.add_error(
             lambda: f"{field.format_path(path)} in body should have at most {most} properties",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
@@ -439,14 +439,14 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
 
 
 def _unknown(name: str, path: Path, result: Result) -> None:
-    result.add(
+    result.add_error(
         lambda: f"{field.format_path(path)}.{name} in body is a forbidden property",
         lambda text: field.invalid(result.where(path), name, text),
     )
 
 
 def _missing(name: str, path: Path, result: Result) -> None:
-    result.add(
+    result.add_error(
         lambda: f"{field.format_path(path)}.{name} in body is required",
         lambda text: field.required(result.where((*path, name)), ""),
     )
@@ -467,7 +467,7 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
         return
     said = allowed.said
     # the listed values are a part of the error's text; they are the same text for all errors
-    result.put(
+    result.put_error(
         (field.format_path(path), said),
         len(said),
         lambda: FieldError("FieldValueNotSupported", result.where(path), show_value(value), said),

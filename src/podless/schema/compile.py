@@ -232,11 +232,11 @@ class FunctionWriter(Values):
         if kinds.get("any"):
             pass
         elif word == "if":
-            self.put(indent, "return False")
+            self.put_line(indent, "return False")
         elif mode.check:
-            self.put(indent, "else: return False")
+            self.put_line(indent, "else: return False")
         elif mode.prune:
-            self.block(indent, f"elif {var}.__class__ in BOXES:", lambda inner: self.put(inner, "return False"))
+            self.block(indent, f"elif {var}.__class__ in BOXES:", lambda inner: self.put_line(inner, "return False"))
         if null is None and mode.check:
             self.logic(node, var, indent, mode, "")
 
@@ -260,7 +260,7 @@ class FunctionWriter(Values):
         self.weight += CALL
         name = self.constant("f", self.part(node, mode))
         self.block(indent, f"if {var} is None:", lambda inner: self.puts(inner, null))
-        self.put(indent, f"elif not {name}.run({var}): return False")
+        self.put_line(indent, f"elif not {name}.run({var}): return False")
 
     def object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for an object."""
@@ -314,14 +314,14 @@ class FunctionWriter(Values):
         item = self.fresh()
 
         def body(inner: int) -> None:
-            self.put(inner, f"{item} = {var}[{key}]")
+            self.put_line(inner, f"{item} = {var}[{key}]")
             self.child(child, item, inner, mode, null)
 
         self.block(indent, f"if {key} in {var}:", body)
         if required and not filled:
-            self.put(indent, "else: return False")
+            self.put_line(indent, "else: return False")
         elif filled:
-            self.put(indent, f"else: {var}[{key}] = {filled}")
+            self.put_line(indent, f"else: {var}[{key}] = {filled}")
 
     def filled(self, child: Node, mode: Mode, name: int = 0) -> str:
         """Return the expression of a child's default with all inner defaults; "" for none.
@@ -350,22 +350,22 @@ class FunctionWriter(Values):
                 table[name] = _ANYTHING
         parts, key, item, run = self.constant("T", table), self.fresh(), self.fresh(), self.fresh()
         # `run` becomes a variable: the interpreter finds an attribute faster than a method
-        self.put(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
-        self.put(indent, f"for {key}, {item} in {var}.items():")
+        self.put_line(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
+        self.put_line(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.extra:
-            self.put(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
+            self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
         else:  # what is not declared is rare, so that an exception costs nothing
-            self.put(indent + 1, f"try: {run} = {parts}[{key}].run")
-            self.put(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
+            self.put_line(indent + 1, f"try: {run} = {parts}[{key}].run")
+            self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
         self.fail(indent + 1, f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MANY:
             names = self.constant("K", frozenset(name for name, _ in each(node.defaulted)))
-            self.put(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
+            self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
         elif mode.fill:
             for name, child in node.defaulted:
                 key, filled = emit_literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
                 if filled:
-                    self.put(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
+                    self.put_line(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
         known = node.properties
         self.require([name for name in node.raw.get("required") or () if mode.check and name in known], var, indent)
 
@@ -392,7 +392,7 @@ class FunctionWriter(Values):
                 filled = self.filled(child, mode)
                 lines = [f"{var}[{key}] = {filled}"] if filled else ["return False"]
             if known:
-                self.put(inner, f"if {key} in {self.constant('K', known)}: continue")
+                self.put_line(inner, f"if {key} in {self.constant('K', known)}: continue")
             self.child(child, item, inner, mode, lines)
 
         self.loop(var, indent, f"for {key}, {item} in {var}.items():", body)

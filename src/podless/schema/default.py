@@ -58,16 +58,16 @@ def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
 
 def given_default(node: Node) -> Any:
     """Return a node's own default, pruned and coerced by the node. Copy it before use."""
-    return _known(node)[0]
+    return _known_default(node)[0]
 
 
-def _known(node: Node) -> tuple[Any, int]:
+def _known_default(node: Node) -> tuple[Any, int]:
     """Return the default value of a node, and its bytes."""
     known: tuple[Any, int] | None = node.default
-    return known if known is not None else fill_in(node, "default", partial(_given, node), needed=False)
+    return known if known is not None else fill_in(node, "default", partial(_given_default, node), needed=False)
 
 
-def _given(node: Node) -> tuple[Any, int]:
+def _given_default(node: Node) -> tuple[Any, int]:
     value = node.raw["default"]
     if isinstance(value, _HOLDERS):
         value = copy_value(value)
@@ -189,7 +189,7 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
 
 def _give(node: Node, name: int = 0) -> Any:
     """Return a node's default for the object under way, and charge its bytes. name: length of the field's name."""
-    value, size = _known(node)
+    value, size = _known_default(node)
     room = _room.get()
     if room is not None:
         room[1] -= size + name

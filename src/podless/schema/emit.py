@@ -49,7 +49,7 @@ class Values:
         self.names[name] = value
         return name
 
-    def put(self, indent: int, text: str) -> None:
+    def put_line(self, indent: int, text: str) -> None:
         self.lines.append(" " * indent + text)
         self.weight += 1
 
@@ -63,11 +63,11 @@ class Values:
 
     def block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
         """Write a compound statement. An empty body becomes `pass`."""
-        self.put(indent, head)
+        self.put_line(indent, head)
         before = len(self.lines)
         body(indent + 1)
         if len(self.lines) == before:
-            self.put(indent + 1, "pass")
+            self.put_line(indent + 1, "pass")
 
     def loop(self, var: str, indent: int, head: str, body: Callable[[int], None]) -> None:
         """Write a loop over a list or an object, with its charge: for each item, or at once if items cost little.
@@ -101,12 +101,12 @@ class Values:
 
     def fail(self, indent: int, condition: str, lines: int = 1) -> None:
         """Give up if the condition holds."""
-        self.put(indent, f"if {condition}: return False")
+        self.put_line(indent, f"if {condition}: return False")
         self.weight += lines - 1
 
     def puts(self, indent: int, lines: list[str] | None) -> None:
         for line in lines or ():
-            self.put(indent, line)
+            self.put_line(indent, line)
 
     def fresh(self) -> str:
         """Return the name of a new variable."""
@@ -189,7 +189,7 @@ class Values:
         if kind == "int":
             if None in bounds or limits[1] < 2**53:
                 self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
-            self.put(indent, f"if {var}.__class__ is float:")
+            self.put_line(indent, f"if {var}.__class__ is float:")
             self.exact(node, var, indent + 1)
 
     def range(self, node: Node) -> tuple[int, int] | None:

@@ -67,7 +67,7 @@ class _Drawn:
             case "array":
                 return self._list(node, depth)
             case "string":
-                return self._text(node)
+                return self._draw_text(node)
             case "integer":
                 return int(self._number(node))
             case "number":
@@ -104,7 +104,7 @@ class _Drawn:
                 made.append(item)
         return made
 
-    def _text(self, node: Object) -> str:
+    def _draw_text(self, node: Object) -> str:
         known = _FORMATS.get(node.get("format") or "")
         if known:
             return self._chance.choice(known)

@@ -108,7 +108,7 @@ class Node:
     @property
     def defaulted(self) -> tuple[tuple[str, Node], ...]:
         """The declared properties that have a default, with their nodes."""
-        found: tuple[tuple[str, Node], ...] = self._made(_DEFAULTED, self._defaulted)
+        found: tuple[tuple[str, Node], ...] = self._make_once(_DEFAULTED, self._defaulted)
         return found
 
     def _defaulted(self) -> tuple[tuple[str, Node], ...]:
@@ -120,7 +120,7 @@ class Node:
         properties = self.properties
         if len(properties) <= _FEW_PER_FIELD * len(value) + _FEW_PER_FIELD:
             return [name for name in each(properties) if name in value]
-        places = self._made(_PLACES, lambda: {name: place for place, name in enumerate(each(properties))})
+        places = self._make_once(_PLACES, lambda: {name: place for place, name in enumerate(each(properties))})
         return sorted((name for name in each(value) if name in places), key=places.__getitem__)
 
     def field(self, name: str) -> Node | None:
@@ -139,7 +139,7 @@ class Node:
         parts = self.raw.get(keyword)
         if not parts:
             return ()
-        found: Sequence[Node] = self._made(
+        found: Sequence[Node] = self._make_once(
             (keyword,), lambda: tuple(Node(part or {}, self.plain) for part in each(parts))
         )
         return found
@@ -148,13 +148,13 @@ class Node:
     def refused(self) -> Node | None:
         """The node under not."""
         part = self.raw.get("not")
-        return self._made(_NOT, lambda: Node(part, self.plain)) if isinstance(part, dict) else None
+        return self._make_once(_NOT, lambda: Node(part, self.plain)) if isinstance(part, dict) else None
 
     @property
     def enum(self) -> Enum | None:
         """The values that are allowed, where only some are."""
         allowed = self.raw.get("enum")
-        return self._made(_ENUM, lambda: Enum(allowed)) if allowed else None
+        return self._make_once(_ENUM, lambda: Enum(allowed)) if allowed else None
 
     @property
     def pattern(self) -> Matcher | None:
@@ -162,7 +162,7 @@ class Node:
         text = self.raw.get("pattern")
         return make_matcher(text) if text else None
 
-    def _made(self, key: tuple[str], make: Callable[[], Any]) -> Any:
+    def _make_once(self, key: tuple[str], make: Callable[[], Any]) -> Any:
         """Return a value that is computed once for this node."""
         found = self._kids.get(key)
         return found if found is not None else remember_value(self._kids, key, make)

@@ -18,7 +18,7 @@ _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string")
 _DEEPEST = 50  # what nests deeper is left to the walk that counts
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return value.__class__ is str
 
 
@@ -44,7 +44,7 @@ def _pattern(value: Any) -> bool:
 
 # keyword -> whether a value of it is beyond doubt, wherever it stands
 _FINE: dict[str, Callable[[Any], bool]] = {
-    "title": _text,
+    "title": _is_text,
     "maximum": _number,
     "minimum": _number,
     "maxLength": _count,

@@ -54,7 +54,7 @@ class Foot:
         self.records = 0
         self._sum = 0
 
-    def add(self, lines: bytes) -> None:
+    def count_lines(self, lines: bytes) -> None:
         """Count whole lines, including the head."""
         self.records += lines.count(b"\n")
         self._sum = crc32(lines, self._sum)
@@ -95,7 +95,7 @@ def check_backup(lines: Iterable[bytes]) -> BackupSummary:
         if number == 0:
             revision = _revision(one)
         if last:
-            foot.add(last)
+            foot.count_lines(last)
         last = one
     if foot.line() != last:
         raise BadBackup("the backup is truncated or modified")

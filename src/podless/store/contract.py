@@ -230,7 +230,7 @@ class Store(Protocol):
     def alone(self, shown: int) -> bool:
         """Whether no client has seen a change later than `shown`, the last one of a watch; always if prompt."""
 
-    async def check(self) -> None:
+    async def check_health(self) -> None:
         """Raise StoreError if the store cannot be read, or writes fail."""
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:

@@ -73,7 +73,7 @@ class Bounds:
         """Whether anything is kept."""
         return self.all is not None or any(keep is not None for keep in self.own.values())
 
-    def of(self, prefix: str) -> Keep | None:
+    def bounds_of(self, prefix: str) -> Keep | None:
         """Return the bounds of a resource. The server's own keys have no history."""
         if prefix.startswith(keys.OWN) or prefix in ("", "/"):
             return None
@@ -118,7 +118,7 @@ class History:
         self.size = 0
         self._step = max(1, min(_STEP, wanted.count // _PARTS))
 
-    def add(self, revision: int, replaced: int, at: int) -> None:
+    def note_writes(self, revision: int, replaced: int, at: int) -> None:
         """Take note of writes up to a revision, and of the bytes that they replaced."""
         keep = self._keep
         part = self._parts[-1] if self._parts else None

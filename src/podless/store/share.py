@@ -17,21 +17,21 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
 
     make: creates missing files. Raises StoreError and OSError.
     """
-    known = await _known(store, paths)
+    known = await _read_shared(store, paths)
     if len(known) < len(paths):
         make()
         wanted = [Operation(f"{KEYS}{path.name}", Stored(path.read_bytes()), 0) for path in paths]
         try:
             await store.commit(wanted)
         except Conflicted:
-            known = await _known(store, paths)  # somebody else was first
+            known = await _read_shared(store, paths)  # somebody else was first
     for path in paths:
         shared = known.get(path.name)
         if shared is not None and (not path.exists() or path.read_bytes() != shared):
             write_file(path, shared, 0o644 if path.suffix == ".crt" else 0o600)
 
 
-async def _known(store: Store, paths: Sequence[Path]) -> dict[str, bytes]:
+async def _read_shared(store: Store, paths: Sequence[Path]) -> dict[str, bytes]:
     names = {path.name for path in paths}
     found = {record.key.removeprefix(KEYS): record.stored.data for record in (await store.range(KEYS))[0]}
     return {name: data for name, data in found.items() if name in names}

@@ -91,17 +91,17 @@ def _struct(struct: Struct, value: Object) -> Any:
             out |= {key: item for key, item in each(metadata).items() if item is not None}
             continue
         item = value.get(name)
-        out[given] = _blank(struct, known) if item is None else _read(known.type, item)
+        out[given] = _blank(struct, known) if item is None else _read_item(known.type, item)
         if added := gonames.ADDED.get((struct.name, name)):
             out[added[0]] = added[1]
     return out
 
 
-def _read(kind: GoType, item: Any) -> Any:
+def _read_item(kind: GoType, item: Any) -> Any:
     if isinstance(kind, Struct):
         return _struct(kind, item)
     if isinstance(kind, ListOf):
-        return [_read(kind.item, one) for one in each(item)] if isinstance(kind.item, Struct) else item
+        return [_read_item(kind.item, one) for one in each(item)] if isinstance(kind.item, Struct) else item
     if isinstance(kind, gotypes.MapOf) and isinstance(kind.item, Struct):
         return {key: _struct(kind.item, one) for key, one in each(item).items()}
     return item

@@ -1,7 +1,7 @@
 """The types of fields in Go's API structs, and how they read JSON values.
 
-`Type.read` returns what a Go server holds after it decoded a JSON value and encoded it again. Errors are in the words
-of Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
+`GoType.read_value` returns what a Go server holds after it decoded a JSON value and encoded it again. Errors are in the
+words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class GoType:
     # between a field of this type and an unknown field inside it
     joint = "."
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Return the value as it is after decoding and encoding. value: not None. Raises Mismatch."""
         raise NotImplementedError
 
@@ -89,7 +89,7 @@ class String(GoType):
         self.go = go
         self.enum = enum
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not str:
             self.refuse(value)
         return value
@@ -104,7 +104,7 @@ class Bool(GoType):
     go = "bool"
     plain = bool
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not bool:
             self.refuse(value)
         return value
@@ -120,7 +120,7 @@ class Int(GoType):
         self.go = f"int{bits}"
         self.limit = 1 << (bits - 1)
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Reject floats and integers out of range."""
         if type(value) is int and -self.limit <= value < self.limit:
             return value
@@ -137,7 +137,7 @@ class Float(GoType):
 
     go = "float64"
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Round to a double."""
         if not _is_number(value):
             self.refuse(value)
@@ -155,7 +155,7 @@ class Time(GoType):
     def __init__(self, digits: int) -> None:
         self.digits = digits
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Return the time in UTC, None for the zero time."""
         if type(value) is not str:
             self.refuse(value, fatal=True)
@@ -166,7 +166,7 @@ class Time(GoType):
 
     def scan(self, value: Any) -> None:
         """Treat every mismatch as fatal."""
-        self.read(value, [])
+        self.read_value(value, [])
 
 
 class Quantity(GoType):
@@ -174,7 +174,7 @@ class Quantity(GoType):
 
     go = "resource.Quantity"
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         try:
             return quantity.canonical_quantity(value.strip() if type(value) is str else repr(value))
         except quantity.QuantityError as error:
@@ -185,7 +185,7 @@ class Quantity(GoType):
 
     def scan(self, value: Any) -> None:
         """Treat every mismatch as fatal."""
-        self.read(value, [])
+        self.read_value(value, [])
 
 
 class Bytes(GoType):
@@ -193,7 +193,7 @@ class Bytes(GoType):
 
     go = "[]uint8"
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Return canonical base64; a list of numbers is accepted as bytes."""
         if type(value) is list:
             return base64.b64encode(bytes(map(_byte, each(value)))).decode()
@@ -211,14 +211,14 @@ class Raw(GoType):
     def __init__(self, go: str = "runtime.RawExtension") -> None:
         self.go = go
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         return value
 
 
 class Canonical(Raw):
     """Any JSON value, encoded again: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         return canonical_json(value)
 
 
@@ -232,18 +232,18 @@ class ListOf(GoType):
         self.go = go or f"[]{item.go}"
         self.nested = item.nested
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not list:
             self.refuse(value)
         item = self.item
         if len(value) > FEW:
             charge(len(value))
         if not item.nested:
-            return [item.blank() if one is None else item.read(one, unknown) for one in value]
+            return [item.blank() if one is None else item.read_value(one, unknown) for one in value]
         out = []
         for index, one in enumerate(value):
             start = len(unknown)
-            out.append(item.blank() if one is None else item.read(one, unknown))
+            out.append(item.blank() if one is None else item.read_value(one, unknown))
             if len(unknown) > start:
                 unknown[start:] = [f"[{index}]{item.joint}{path}" for path in unknown[start:]]
         return out
@@ -263,9 +263,9 @@ class Dropped(GoType):
         if kind.nested:
             self.joint = kind.joint
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Report errors in the value, and drop it."""
-        self.kind.read(value, unknown)
+        self.kind.read_value(value, unknown)
         return None
 
 
@@ -277,14 +277,14 @@ class MapOf(GoType):
         self.go = go or f"map[string]{item.go}"
         self.nested = item.nested
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             self.refuse(value)
         item, out = self.item, value
         if len(value) > FEW:
             charge(len(value))
         if item.plain is None or set(map(type, value.values())) - {item.plain}:
-            out, read, start = {}, item.read, len(unknown)
+            out, read, start = {}, item.read_value, len(unknown)
             for key, one in value.items():
                 out[key] = item.blank() if one is None else read(one, unknown)
                 if len(unknown) > start:
@@ -319,7 +319,7 @@ class Union(GoType):
         """JSON type -> reader."""
         return self.choose()
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Read the value by its form; None if no form matches and none rejects it."""
         if type(value) not in self.forms:
             if self.refusal:
@@ -329,7 +329,7 @@ class Union(GoType):
         if form is None:
             return value
         try:
-            return form.read(value, []) or (None if type(value) is list else {})
+            return form.read_value(value, []) or (None if type(value) is list else {})
         except Mismatch as error:
             error = find_worst(form, value, error)
             error.fatal = True
@@ -338,7 +338,7 @@ class Union(GoType):
             raise error from None
 
     def scan(self, value: Any) -> None:
-        self.read(value, [])
+        self.read_value(value, [])
 
 
 class IntOrString(Union):
@@ -349,9 +349,9 @@ class IntOrString(Union):
             "intstr.IntOrString", lambda: {str: None, **dict.fromkeys((int, float, bool, list, dict), INT32)}
         )
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Read a string or a number; zero counts as a number."""
-        return super().read(value, unknown) or (value if type(value) is str else 0)
+        return super().read_value(value, unknown) or (value if type(value) is str else 0)
 
     def blank(self) -> Any:
         return 0

@@ -90,7 +90,7 @@ def check_text(value: Any, budget: Budget) -> str:
 def _number(value: float, budget: Budget) -> Any:
     if not math.isfinite(value):
         raise ProtobufError("the protobuf message has a number that JSON cannot hold")
-    return gotypes.FLOAT64.read(value, [])
+    return gotypes.FLOAT64.read_value(value, [])
 
 
 def _to_base64(value: bytes, budget: Budget) -> str:

@@ -58,7 +58,7 @@ class _Plan:
         # set fields come by their numbers, those of inline structs all at once
         self.ordered = numbers == sorted(numbers) and not self.inlined
 
-    def put(self, value: Object) -> Object:
+    def encode_fields(self, value: Object) -> Object:
         """Return the constructor's arguments for a value."""
         out = self.zeros.copy()
         puts = self.puts
@@ -73,7 +73,7 @@ class _Plan:
             out[key] = put(value)
         return out
 
-    def take(self, message: Any, budget: Budget) -> Object:
+    def decode_fields(self, message: Any, budget: Budget) -> Object:
         """Return the struct's fields in Go's order."""
         budget.spend()
         takes, struct = self.takes, self.struct
@@ -109,14 +109,14 @@ class Messages:
         plan = self._plan(struct)
         message = _parse(plan.cls, raw)
         try:
-            return plan.take(message, Budget())
+            return plan.decode_fields(message, Budget())
         except (RecursionError, UnicodeDecodeError):
             raise ProtobufError(_MALFORMED) from None
 
     def encode(self, struct: Struct, obj: Object) -> bytes:
         plan = self._plan(struct)
         try:
-            message = plan.cls(**plan.put(obj))
+            message = plan.cls(**plan.encode_fields(obj))
             charge(_LOOK)  # what is made inside of C, and put into order, is in two parts at least
             encoded: bytes = message.SerializeToString(deterministic=True)
         except (AttributeError, TypeError, ValueError, EncodeError, RecursionError) as error:
@@ -228,7 +228,7 @@ class Messages:
         elif isinstance(type_, MapOf):
             inner = self._struct(item)
             if inner is not None and put is not None and not _DICTS_IN_MAPS:
-                put, empty = _made(plans[inner].cls, put), plans[inner].cls()
+                put, empty = _writer_of(plans[inner].cls, put), plans[inner].cls()
             put, take = _mapped(put, take, empty)
         keep = field.pointer or field.always or isinstance(type_, Struct)
         plan.puts[field.name] = f"f{field.number}", put
@@ -236,15 +236,15 @@ class Messages:
 
     def _convert(self, item: GoType, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
         if isinstance(item, Struct):
-            return plans[item].put, plans[item].take
+            return plans[item].encode_fields, plans[item].decode_fields
         found = self._forms.get(item)
         if found is None:
             plain = find_scalar(item)
             return (plain.put, plain.take) if plain is not None else (None, None)
         plan, to_fields, from_fields = plans[found.struct], found.put, found.take
         return (
-            lambda value: plan.put(to_fields(value)),
-            lambda message, budget: from_fields(plan.take(message, budget)),
+            lambda value: plan.encode_fields(to_fields(value)),
+            lambda message, budget: from_fields(plan.decode_fields(message, budget)),
         )
 
 
@@ -276,7 +276,7 @@ def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
     return plan.zeros
 
 
-def _made(cls: Any, put: Put) -> Put:
+def _writer_of(cls: Any, put: Put) -> Put:
     return lambda item: cls(**put(item))
 
 

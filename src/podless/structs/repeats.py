@@ -56,7 +56,7 @@ class _Walk:
     def __init__(self) -> None:
         self.findings: dict[str, None] = {}
 
-    def note(self, what: str, path: str) -> None:
+    def note_repeated(self, what: str, path: str) -> None:
         if len(self.findings) < _MOST:
             self.findings[f"{what} field {gotext.quote(path)}"] = None
 
@@ -85,10 +85,10 @@ class _Walk:
             inner = f"{path}.{key}" if path else key
             field = known.get(key)
             if field is None:
-                self.note("unknown", inner)
+                self.note_repeated("unknown", inner)
                 continue
             if key in seen:
-                self.note("duplicate", inner)
+                self.note_repeated("duplicate", inner)
             seen.add(key)
             if item is not None:
                 out[key] = self.value(field.type, out.get(key), item, inner)
@@ -102,7 +102,7 @@ class _Walk:
         for key, item in each(pairs):
             inner = f"{path}.{key}" if path else key
             if key in seen:
-                self.note("duplicate", inner)
+                self.note_repeated("duplicate", inner)
             seen.add(key)
             out[key] = self.value(kind.item, None, item, inner)
         return out

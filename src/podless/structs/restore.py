@@ -39,10 +39,10 @@ def restore_value(struct: Struct, value: Any) -> Any:
 
     Raises Misfit for the first part that does not fit, in the order of the struct.
     """
-    return _read(struct, value)
+    return _restore_value(struct, value)
 
 
-def _read(kind: GoType, value: Any) -> Any:
+def _restore_value(kind: GoType, value: Any) -> Any:
     if value is None:
         return None
     if type(kind) in _SCALARS:
@@ -59,7 +59,7 @@ def _read(kind: GoType, value: Any) -> Any:
     if isinstance(kind, ListOf):
         if form is not list:
             raise Misfit(f"cannot restore slice from {_KINDS[form]}")
-        read = [_read(kind.item, item) for item in each(value)]
+        read = [_restore_value(kind.item, item) for item in each(value)]
         return value if all(map(is_, read, value)) else read
     return _own(kind, value)
 
@@ -68,7 +68,7 @@ def _fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[
     changed = {}
     for name, kind in known:
         item = value[name]
-        read = _read(kind, item)
+        read = _restore_value(kind, item)
         if read is not item:
             changed[name] = read
     return {**value, **changed} if changed else value
@@ -108,7 +108,7 @@ def _own(kind: GoType, value: Any) -> Any:
     if type(value) is float:  # it is given to the type as JSON that Go writes
         value = jsontext.settle_number(value)
     try:
-        kind.read(value, [])
+        kind.read_value(value, [])
     except Mismatch as error:
         raise Misfit(f"error decoding from json: {error}" if isinstance(kind, Bytes) else str(error)) from None
     return value

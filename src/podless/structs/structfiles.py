@@ -185,7 +185,7 @@ class StructFile:
         block = self._blocks.get(name)
         if block is None:
             return {}
-        head, *lines = self._read(name, block)
+        head, *lines = self._read_block(name, block)
         found = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
         for line in lines:
             said, _, text = line.partition(_TEXT)
@@ -230,7 +230,7 @@ class StructFile:
         except OSError as error:
             raise FieldsError(f"{self._path}: {error.strerror}: there is no such group-version") from None
 
-    def _read(self, name: str, block: _Block) -> list[str]:
+    def _read_block(self, name: str, block: _Block) -> list[str]:
         """Return the lines of a block, the header first."""
         with self._path.open("rb") as file:
             file.seek(block.start)
@@ -248,7 +248,7 @@ class StructFile:
             self._enums[match[1]] = tuple(match[2].split(","))
 
     def _make(self, name: str, block: _Block) -> Struct:
-        head = self._read(name, block)[0].partition(_TEXT)[0]
+        head = self._read_block(name, block)[0].partition(_TEXT)[0]
         union: tuple[str, tuple[str, ...]] | None = None
         words = head.split()[2:]
         for word in words:
@@ -270,7 +270,7 @@ class StructFile:
 
     def _fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
         found: list[Field] = [*TYPE_META] if block.word == "kind" else []
-        for place, line in enumerate(self._read(struct, block)):
+        for place, line in enumerate(self._read_block(struct, block)):
             said = line.partition(_TEXT)[0].rstrip()
             if not place or not said or said.lstrip().startswith("#") or _TOLD.fullmatch(said):
                 continue
@@ -337,7 +337,7 @@ class StructFile:
         """Make a type that decodes itself by the form of the value."""
         forms: dict[type, str] = {}
         refusal = ""
-        for place, line in enumerate(self._read(name, block)[1:], 1):
+        for place, line in enumerate(self._read_block(name, block)[1:], 1):
             form, _, text = line.strip().partition(" ")
             if form == "else":
                 refusal = text.strip()

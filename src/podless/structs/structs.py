@@ -166,7 +166,7 @@ class Struct(GoType):
             field for field in self.fields if field.always or (isinstance(field.type, Struct) and not field.pointer)
         )
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             self.refuse(value)
         plan, found = self.plan, {}
@@ -185,7 +185,7 @@ class Struct(GoType):
                     continue
                 start = len(unknown)
                 try:
-                    item = kind.read(item, unknown)
+                    item = kind.read_value(item, unknown)
                 except Mismatch as error:
                     error.at(self.name, self.place(key))
                     raise
@@ -207,7 +207,7 @@ class Struct(GoType):
         return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
 
     def blank(self) -> Any:
-        return self.read({}, [])
+        return self.read_value({}, [])
 
     def scan(self, value: Any) -> None:
         for key, item in each(value).items() if type(value) is dict else ():
@@ -233,7 +233,7 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
     """
     paths: list[str] = []
     try:
-        out: dict[str, Any] = struct.read({} if value is None else value, paths)
+        out: dict[str, Any] = struct.read_value({} if value is None else value, paths)
     except Mismatch as error:
         raise _refusal(find_worst(struct, value, error)) from None
     except RecursionError:

@@ -40,7 +40,7 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
 
     if not await storage.commit_together(api, plan):
         return
-    definitions = api.follow_ups.of(DEFINITIONS)
+    definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     if definitions is not None:
         await definitions.flush()  # the kinds are served again that were
 

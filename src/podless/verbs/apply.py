@@ -25,7 +25,7 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
 from podless.verbs.runner import PARSE, Stages, Wait, Write
-from podless.verbs.storage import Action, Next
+from podless.verbs.storage import AttemptOutcome, Next
 from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
 
 _TIMES = ("creationTimestamp", "deletionTimestamp")  # of an object; who applies one never sets them
@@ -67,7 +67,7 @@ async def apply_object(api: API, call: Call) -> Single:
     return made
 
 
-async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | Action:
+async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | AttemptOutcome:
     call = write.call
     if entry is not None or not _creates(call):
         return await attempt_update(api, write, APPLY, entry)
@@ -78,7 +78,7 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
         await PREPARE.run(api, write)
         shown = await api.converter.unstored(call.kind, call.version, write.obj)
         write.answer = Single(None, shown, _CREATED)
-        return Action.KEEP
+        return AttemptOutcome.KEEP
     await CREATE.run(api, write)
     write.answer = Single(None, write.obj, _CREATED)
     return Next(write.obj, write.along, write.stored)

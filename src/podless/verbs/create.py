@@ -47,7 +47,7 @@ async def insert_object(api: API, write: Write) -> Single:
             attempts -= 1
             if not attempts:
                 existing = api.written(kind, conflict.current) if conflict.current is not None else None
-                raise _taken(call, write.obj["metadata"], existing) from None
+                raise _name_in_use(call, write.obj["metadata"], existing) from None
         await AGAIN.run(api, write)
         del call.warnings[told:]
 
@@ -140,7 +140,7 @@ INSERTED: Final = (steps.check_new_revision, *steps.STORED)
 STORE: Final = Stages[Write](*PREPARED, *INSERTED)
 
 
-def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
+def _name_in_use(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
     """Return the error that the name is in use, perhaps by an object that is being deleted."""
     generated = bool(metadata.get("generateName"))
     refusal = AlreadyExists(call.kind.plural, call.kind.group, metadata["name"], generated=generated)

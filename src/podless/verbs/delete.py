@@ -13,7 +13,7 @@ from podless.verbs import admit, options, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import parse_body
-from podless.verbs.storage import Action, Next
+from podless.verbs.storage import AttemptOutcome, Next
 
 _HOLDERS = ("orphan", "foregroundDeletion")
 _ACCEPTED = 202  # the object is still there, and who asked wants what it owns to go first
@@ -53,15 +53,15 @@ async def remove_object(
     dropped: Entry | None = None
     stays = False
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         nonlocal answer, dropped, stays
         answer, dropped, stays = None, None, False
         if entry is None:
-            return Action.KEEP
+            return AttemptOutcome.KEEP
         await api.converter.ready(kind, call.version, [entry])
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
-        _check(kind, entry, metadata, chosen)
+        _check_preconditions(kind, entry, metadata, chosen)
         if asked is not None:
             await admit.admit_delete(api, asked, chosen, view.load_object(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
@@ -69,23 +69,23 @@ async def remove_object(
         if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
             _hold(metadata, chosen.policy or (_standard(kind, metadata) if asked is not None else ""))
         kind.strategy.prepare_delete(obj)
-        period = kind.strategy.grace_period(obj, _asked(chosen))
+        period = kind.strategy.grace_period(obj, _grace_of(chosen))
         if period is not None:
             step, ends = _ending(obj, period, chosen)
-            answer = Single(entry) if step is Action.KEEP else Single(None, obj)
+            answer = Single(entry) if step is AttemptOutcome.KEEP else Single(None, obj)
             stays = not ends or kind.strategy.waits(obj)
             dropped = None if stays or chosen.dry_run else entry
-            return Action.KEEP if chosen.dry_run else step
+            return AttemptOutcome.KEEP if chosen.dry_run else step
         if not kind.strategy.waits(obj):
             answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
                 answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
-            return Action.KEEP if chosen.dry_run else Action.DELETE
+            return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
         _mark(kind, metadata)
         stays = True
         if chosen.dry_run:
             answer = Single(None, obj)
-            return Action.KEEP
+            return AttemptOutcome.KEEP
         if kind.webhook is None or asked is not None:  # what the server does by itself needs no webhook
             obj = await api.converter.stored(kind, obj)
         return Next(obj)
@@ -101,15 +101,15 @@ async def remove_object(
     return told
 
 
-def _asked(chosen: DeleteOptions) -> int | None:
+def _grace_of(chosen: DeleteOptions) -> int | None:
     """Return the grace period that a client asks for; a negative one counts as the shortest."""
     asked = chosen.given.get("gracePeriodSeconds")
     return None if asked is None else 1 if asked < 0 else int(asked)
 
 
-def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Action, bool]:
+def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | AttemptOutcome, bool]:
     """Mark an object with a grace period, and return whether the period is over."""
-    metadata, asked = obj["metadata"], _asked(chosen)
+    metadata, asked = obj["metadata"], _grace_of(chosen)
     if "deletionTimestamp" not in metadata:
         metadata["deletionTimestamp"] = clock.now(period)
         metadata["deletionGracePeriodSeconds"] = period
@@ -118,7 +118,7 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Act
         return Next(obj), not period
     left = metadata.get("deletionGracePeriodSeconds")
     if left is not None and (asked is None or asked >= left):
-        return Action.KEEP, False  # it can only be made shorter
+        return AttemptOutcome.KEEP, False  # it can only be made shorter
     period = asked or 0
     if left is not None:
         began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - left
@@ -130,14 +130,14 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Act
 async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Remove the object after watchers have seen its deletionTimestamp."""
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         same = entry is not None and entry.created == marked.created
-        return Action.DELETE if same else Action.KEEP
+        return AttemptOutcome.DELETE if same else AttemptOutcome.KEEP
 
     return await storage.update_stored(api, call.kind, call.key, attempt)
 
 
-def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
+def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
     """Raise Conflict for a failed precondition; "" is one, too."""
     uid = metadata.get("uid", "")
     wrong_uid = chosen.uid is not None and chosen.uid != uid

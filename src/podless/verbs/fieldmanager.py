@@ -7,7 +7,7 @@ from functools import partial
 
 from podless.fields import managers, scaling, sets, typed
 from podless.fields.managers import Entry
-from podless.fields.merge import Endpoint
+from podless.fields.merge import WriteTarget
 from podless.fields.sets import Fields
 from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
 from podless.kinds import conversion
@@ -29,7 +29,7 @@ _NOT_STATUS = sets.make_set(("f:metadata",), ("f:spec",))  # what a custom objec
 
 # made at a kind's first write; a changed kind is another one
 
-_SCALE_PLACE = Endpoint(
+_SCALE_PLACE = WriteTarget(
     version=scaling.SCALE,
     shapes={scaling.SCALE: of_struct(SCALE)}.get,
     blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode_struct(SCALE, {})},
@@ -38,7 +38,7 @@ _SCALE_PLACE = Endpoint(
 )
 
 
-def endpoint_of(call: Call) -> Endpoint:
+def endpoint_of(call: Call) -> WriteTarget:
     """Return the endpoint that a call writes to."""
     if call.subresource == "scale":
         return _SCALE_PLACE
@@ -49,7 +49,7 @@ def endpoint_of(call: Call) -> Endpoint:
     return found
 
 
-def _endpoint(kind: Kind, version: Version, subresource: str) -> Endpoint:
+def _endpoint(kind: Kind, version: Version, subresource: str) -> WriteTarget:
     return kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
 
 
@@ -67,7 +67,7 @@ def complete_kind(kind: Kind) -> None:
     typed.complete_shape(of_struct(SCALE))
 
 
-def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
+def _place(kind: Kind, version: Version, subresource: str) -> WriteTarget:
     api_version = kind.api_version(version.name)
     head = {"kind": kind.kind, "apiVersion": api_version}
     convert = None
@@ -82,7 +82,7 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
         blank = {**structs.decode_struct(fields[api_version], {}), **head}
         convert = partial(_convert, shown) if len(shapes) > 1 else None
     reset = _reset(kind, version, subresource)
-    return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.raws(version))
+    return WriteTarget(api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.raws(version))
 
 
 def _shape(kind: Kind, version: Version) -> Shape:

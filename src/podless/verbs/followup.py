@@ -43,7 +43,7 @@ class FollowUps:
     def __init__(self) -> None:
         self._by_prefix: dict[str, FollowUp] = {}
 
-    def add(self, kind: Kind, follow_up: FollowUp) -> Callable[[], None]:
+    def add_follow_up(self, kind: Kind, follow_up: FollowUp) -> Callable[[], None]:
         """Make writes of a kind wait for a follow-up; the returned function undoes that. One per kind."""
         assert kind.prefix not in self._by_prefix
         self._by_prefix[kind.prefix] = follow_up
@@ -53,6 +53,6 @@ class FollowUps:
 
         return leave
 
-    def of(self, kind: Kind) -> FollowUp | None:
+    def find_follow_up(self, kind: Kind) -> FollowUp | None:
         """Return the follow-up of a kind's writes, None if they are answered when they are committed."""
         return self._by_prefix.get(kind.prefix)

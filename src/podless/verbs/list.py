@@ -159,7 +159,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if not call.kind.strategy.reads.revisioned:
         return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
     if match is None:
-        entries, remaining = await _read(call, collection, revision, start, limit)
+        entries, remaining = await _list_entries(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
     chosen: list[Entry] = []
@@ -173,7 +173,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         if len(options.labels.requirements) == 1 and options.fields.empty:
             chosen, entries = entries, []  # the index has looked at all there is to look at
     else:
-        entries, _ = await _read(call, collection, revision, start, 0)
+        entries, _ = await _list_entries(call, collection, revision, start, 0)
     await api.converter.ready(call.kind, call.version, entries)
     async for some in api.pace.slices(call.user.name, entries):
         chosen += filter(match, some)
@@ -182,7 +182,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if not limit or len(chosen) < limit:
         return Many(chosen, revision)
     entries = chosen[:limit]
-    behind, _ = await _read(call, collection, revision, entries[-1].key + "\0", 1)
+    behind, _ = await _list_entries(call, collection, revision, entries[-1].key + "\0", 1)
     return Many(entries, revision, _next(call, entries, revision) if behind else "")
 
 
@@ -219,7 +219,9 @@ def _wanted(options: ListOptions, token: ContinueToken | None, *, paged: bool) -
         raise Internal(text) from None
 
 
-async def _read(call: Call, collection: WatchCache, revision: int, start: str, limit: int) -> tuple[list[Entry], int]:
+async def _list_entries(
+    call: Call, collection: WatchCache, revision: int, start: str, limit: int
+) -> tuple[list[Entry], int]:
     """Return entries from a key on, and how many more there are. Raises Expired."""
     if collection.shows(revision):
         return collection.under(call.scope, start, limit)

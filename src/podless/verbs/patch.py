@@ -195,7 +195,7 @@ _TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for
 def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
     """Decode any object with a kind; its kind and version are validated later. Raises ValueError."""
     if not typemeta.read_type_meta(patched).kind:
-        raise ValueError(f"Object 'Kind' is missing in '{_text(call, patched)}'")
+        raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
     return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
 
 
@@ -243,10 +243,10 @@ def judge_fields(
 
 def raise_unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
     """Raise the error for a patch that makes no object, with the document (for a strategic patch, as decoded)."""
-    shown = _text(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
+    shown = _encode_patched(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])
 
 
-def _text(call: Call, patched: Any) -> str:
+def _encode_patched(call: Call, patched: Any) -> str:
     encode = serializer.encode_sorted if call.kind.custom else serializer.encode_json
     return gotext.escape_json(encode(patched).decode())

@@ -36,7 +36,7 @@ async def make_ready(api: API, kind: Kind) -> None:
         under_way = api.readying.get(kind)
         if under_way is None:
             under_way = api.readying[kind] = asyncio.ensure_future(_make(api, kind))
-            under_way.add_done_callback(_look)
+            under_way.add_done_callback(_retrieve_exception)
         await asyncio.shield(under_way)
 
 
@@ -50,7 +50,7 @@ async def _make(api: API, kind: Kind) -> None:
         del api.readying[kind]
 
 
-def _look(done: asyncio.Future[None]) -> None:
+def _retrieve_exception(done: asyncio.Future[None]) -> None:
     """Retrieve an exception that no caller may wait for any more."""
     if not done.cancelled():
         done.exception()

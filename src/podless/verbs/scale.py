@@ -50,13 +50,13 @@ _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     """Return the Scale of an object. Raises Internal if required replicas are missing."""
-    replicas = _get(obj, paths.spec_replicas_path)
+    replicas = _get_value(obj, paths.spec_replicas_path)
     if replicas is None and required:
         text = f'the spec replicas field "{paths.spec_replicas_path}" does not exist'
         raise _internal(text)
     metadata = obj["metadata"]
-    status: Object = {"replicas": _get(obj, paths.status_replicas_path) or 0}
-    if paths.label_selector_path and (selector := _get(obj, paths.label_selector_path)):
+    status: Object = {"replicas": _get_value(obj, paths.status_replicas_path) or 0}
+    if paths.label_selector_path and (selector := _get_value(obj, paths.label_selector_path)):
         status["selector"] = selector if isinstance(selector, str) else _written(selector)
     return {
         "kind": "Scale",
@@ -89,7 +89,7 @@ def _steps(path: str) -> list[str]:
     return [part for part in each(path.split(".")) if part]
 
 
-def _get(obj: Object, path: str) -> Any:
+def _get_value(obj: Object, path: str) -> Any:
     value: Any = obj
     for name in _steps(path):
         if not isinstance(value, dict):
@@ -98,7 +98,7 @@ def _get(obj: Object, path: str) -> Any:
     return value
 
 
-def _put(obj: Object, path: str, value: int) -> None:
+def _set_value(obj: Object, path: str, value: int) -> None:
     *parents, last = _steps(path)
     for name in each(parents):
         inner = obj.get(name)
@@ -156,7 +156,7 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
 
 def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
     obj = view.copy_object(old)
-    _put(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
+    _set_value(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
     return obj
 
 
@@ -175,7 +175,7 @@ def make_scale(write: ScaleWrite) -> None:
     call, old, paths = write.call, write.old, write.paths
     assert old is not None
     write.before = show_scale(old, paths, required=False)
-    if _get(old, paths.spec_replicas_path) is None:
+    if _get_value(old, paths.spec_replicas_path) is None:
         write.before["spec"] = {"replicas": _UNSET}
     write.wanted = write.make(view.copy_object(write.before), old)
     if write.verb == "patch":

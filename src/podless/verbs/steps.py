@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
-from podless.auth.attributes import Attributes, Denied
+from podless.auth.attributes import AccessDenied, Attributes
 from podless.codec import sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers
@@ -38,7 +38,7 @@ def may_create(api: API, call: Call) -> None:
         reason = api.authorizer.decide(call.user, asked).reason
         if not has("ReasonsOfCreatingApplies"):
             raise Forbidden(call.kind.plural, call.kind.group, call.name, reason)
-        raise Denied(call.user, asked, reason)
+        raise AccessDenied(call.user, asked, reason)
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:

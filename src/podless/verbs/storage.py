@@ -45,7 +45,7 @@ class Deposed(StoreError):
         super().__init__("another server does this by now")
 
 
-class Action(Enum):
+class AttemptOutcome(Enum):
     """Outcomes of an attempt besides a write: keep the object as it is, or remove it."""
 
     KEEP = "keep"
@@ -75,7 +75,7 @@ class _Present(NamedTuple):
 
 
 # what is to become of an object that is in this state, None for absent; called again where that is no longer so
-Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | Action]]
+Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | AttemptOutcome]]
 
 
 async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
@@ -113,7 +113,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         if present is not None and present.key == key:
             entry = api.written(kind, present.record) if present.record is not None else None
         wanted = await api.off_loop.slices.drive(attempt(entry))  # which decodes the object, by whatever schema
-        if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
+        if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
         stored, along = None, None
         if isinstance(wanted, Next):
@@ -134,9 +134,11 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
     return await _repeat(api, write)
 
 
-def _frees(wanted: Next | Action) -> bool:
+def _frees(wanted: Next | AttemptOutcome) -> bool:
     """Whether a write is a step in the removal of an object."""
-    return wanted is Action.DELETE or (isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"])
+    return wanted is AttemptOutcome.DELETE or (
+        isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"]
+    )
 
 
 def encode_stored(kind: Kind, obj: Object) -> Stored:
@@ -234,7 +236,7 @@ def _write(
     api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, hooks: bool = True
 ) -> Coroutine[Any, Any, int]:
     """Commit, then run the kind's after-commit hook. obj: the decoded object. Raises Conflicted."""
-    follow_up = api.follow_ups.of(kind) if hooks else None
+    follow_up = api.follow_ups.find_follow_up(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
         planned = _follow_up_commits(api, follow_up, operation, obj)
         if planned is not None:

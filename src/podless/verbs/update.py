@@ -14,7 +14,7 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make_object
 from podless.verbs.runner import PARSE, Checks, Stages, Wait, Work, Write
-from podless.verbs.storage import Action, Next
+from podless.verbs.storage import AttemptOutcome, Next
 
 W = TypeVar("W", bound=Write)
 
@@ -60,7 +60,7 @@ async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
     return write.answer or Single(written.entry)
 
 
-async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | Action:
+async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | AttemptOutcome:
     """Return the outcome of the change for a present state. Raises as `rewrite_object` does."""
     call = write.call
     if entry is None:
@@ -71,10 +71,10 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     write.obj["metadata"]["resourceVersion"] = str(entry.revision)
     if write.options.dry_run:
         write.answer = Single(None, await api.converter.unstored(call.kind, call.version, write.obj))
-        return Action.KEEP
+        return AttemptOutcome.KEEP
     if _ends(call.kind.strategy.ordered, write.obj):
         write.answer = Single(None, write.obj)  # as it was to be, at the revision that it had
-        return Action.DELETE
+        return AttemptOutcome.DELETE
     await STORED.run(api, write)
     return Next(write.obj, write.along, write.stored)
 

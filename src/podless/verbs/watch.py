@@ -105,7 +105,7 @@ class Watch:
     async def prepare(self) -> None:
         """Find the initial events. Raises Internal for an invalid revision, Expired for a forgotten one."""
         wanted = self._wanted()
-        self._follower = self._collection.add_watcher(self._take)
+        self._follower = self._collection.add_watcher(self._take_events)
         self.begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
@@ -157,15 +157,15 @@ class Watch:
         """
         self._receive, self._ended, self._failed = receive, ended, failed
         if self._kind.custom:
-            self._unheard = self._api.registry.listen(self._look)
-            self._look()
+            self._unheard = self._api.registry.listen(self._end_if_changed)
+            self._end_if_changed()
         early, self._early = self._early or [], None
         if early:
-            self._take(early)
+            self._take_events(early)
         if self._over:
-            self._take(())
+            self._take_events(())
 
-    def _look(self) -> None:
+    def _end_if_changed(self) -> None:
         """End the watch soon if its kind has changed, so that the client lists again."""
         kind = self._api.registry.get(self._kind.group, self._kind.plural)
         if kind is not None and kind is not self._kind and self._expiry is None:
@@ -190,7 +190,7 @@ class Watch:
         if self._work is not None and self._work is not asyncio.current_task():
             self._work.cancel()
 
-    def _take(self, events: Sequence[Event]) -> None:
+    def _take_events(self, events: Sequence[Event]) -> None:
         if self._early is not None:
             self._early.extend(events)
             self._over = self._over or not events

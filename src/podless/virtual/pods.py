@@ -21,7 +21,7 @@ from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
-from podless.verbs.storage import Action, Next
+from podless.verbs.storage import AttemptOutcome, Next
 
 _OTHER = "name in URL does not match name in {} object"
 _UNREADABLE = "ignoreStoreReadErrorWithClusterBreakingPotential"
@@ -52,7 +52,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         raise Internal(field.join_errors(errors))
     dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             raise call.not_found()
         pod = view.load_object(call.kind, call.version, entry)
@@ -64,7 +64,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
             if metadata.get(name):
                 pod["metadata"][name] = dict(sorted({**(pod["metadata"].get(name) or {}), **metadata[name]}.items()))
         set_pod_condition(pod["status"], {"type": "PodScheduled", "status": "True"})
-        return Action.KEEP if dry_run else Next(pod)
+        return AttemptOutcome.KEEP if dry_run else Next(pod)
 
     await storage.update_stored(api, call.kind, call.key, attempt)
     return dict(_DONE)
@@ -147,14 +147,14 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
         return
     key, version = found[0].key, kind.by_version[kind.storage_version]
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
-            return Action.KEEP
+            return AttemptOutcome.KEEP
         budget = view.load_object(kind, version, entry)
         if _unhealthy(pod, budget):
-            return Action.KEEP
-        _take(budget, pod["metadata"]["name"])
-        return Action.KEEP if dry_run else Next(budget)
+            return AttemptOutcome.KEEP
+        _charge_budget(budget, pod["metadata"]["name"])
+        return AttemptOutcome.KEEP if dry_run else Next(budget)
 
     await storage.update_stored(api, kind, key, attempt)
 
@@ -177,7 +177,7 @@ def _unhealthy(pod: Object, budget: Object) -> bool:
     return bool(budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or healthy >= wanted > 0)
 
 
-def _take(budget: Object, pod: str) -> None:
+def _charge_budget(budget: Object, pod: str) -> None:
     name, status = budget["metadata"]["name"], budget["status"]
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         raise _too_many(f"The disruption budget {name} is still being processed by the server.", _BEHIND)
@@ -241,9 +241,9 @@ async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
     if chosen.dry_run:
         return
 
-    async def attempt(entry: Entry | None) -> Next | Action:
+    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
-            return Action.KEEP
+            return AttemptOutcome.KEEP
         pod = view.load_object(call.kind, call.version, entry)
         set_pod_condition(
             pod["status"],

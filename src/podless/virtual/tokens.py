@@ -29,7 +29,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
     account = (await api.loaded(call.kind)).get(call.key)
     if account is None:
         raise call.not_found()
-    _check(call, obj, account)
+    _validate_request(call, obj, account)
     spec, metadata = obj["spec"], obj["metadata"]
     bound = await _bound(api, call, spec.get("boundObjectRef"))
     audiences = spec.get("audiences") or [AUDIENCE]
@@ -52,7 +52,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
     }
 
 
-def _check(call: Call, obj: Object, account: Entry) -> None:
+def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     """Validate the request; only the error for its name uses the name of the account. Raises Invalid."""
     errors = []
     given = obj["metadata"].get("name", "")
@@ -76,7 +76,7 @@ async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObj
     if version != "v1" or kind not in _BINDABLE:
         group, _, number = version.rpartition("/")
         raise BadRequest(f"cannot bind token to object of type {group}/{number}, Kind={kind}")
-    obj = await _read(api, _BINDABLE[kind], call.namespace, name)
+    obj = await _read_object(api, _BINDABLE[kind], call.namespace, name)
     if obj is None:
         raise NotFound(_BINDABLE[kind], "", name)
     spec = obj.get("spec") or {}
@@ -92,12 +92,12 @@ async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObj
         raise Conflict(kind, "", name, why)
     found = {kind.lower(): BoundObject(name, uid)}
     if kind == "Pod" and (on := spec.get("nodeName")):
-        node = await _read(api, "nodes", "", on)
+        node = await _read_object(api, "nodes", "", on)
         found["node"] = BoundObject(on, node["metadata"].get("uid", "") if node is not None else "")
     return found
 
 
-async def _read(api: API, plural: str, namespace: str, name: str) -> Object | None:
+async def _read_object(api: API, plural: str, namespace: str, name: str) -> Object | None:
     """Return an object of the core group, None if it does not exist or is not served."""
     kind = api.registry.get("", plural)
     if kind is None:

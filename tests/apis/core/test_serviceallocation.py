@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.apis.core import serviceallocation
-from podless.apis.core.serviceallocation import Allocation, Pool, list_addresses, list_node_ports
+from podless.apis.core.serviceallocation import Allocation, AllocationPool, list_addresses, list_node_ports
 from podless.meta.errors import APIError, Invalid
 from tests.cost import assert_linear
 
@@ -19,14 +19,14 @@ def service(kind: str = "ClusterIP", **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "s"}, "spec": wanted}
 
 
-def allocate(pool: Pool, obj: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+def allocate(pool: AllocationPool, obj: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
     Allocation(pool, obj, None, dry_run=dry_run)
-    pool.note(None, obj)
+    pool.note_service(None, obj)
     spec: dict[str, Any] = obj["spec"]
     return spec
 
 
-def refusal(pool: Pool, obj: dict[str, Any], *, dry_run: bool = False) -> str:
+def refusal(pool: AllocationPool, obj: dict[str, Any], *, dry_run: bool = False) -> str:
     with pytest.raises(Invalid) as refused:
         allocate(pool, obj, dry_run=dry_run)
     return str(refused.value.errors[0])
@@ -34,20 +34,20 @@ def refusal(pool: Pool, obj: dict[str, Any], *, dry_run: bool = False) -> str:
 
 @given(st.integers(1, 40))
 def test_no_address_and_no_port_is_given_twice(count: int) -> None:
-    pool = Pool()
+    pool = AllocationPool()
     made = [allocate(pool, service("NodePort")) for _ in range(count)]
     assert len({spec["clusterIP"] for spec in made}) == count
     assert len({spec["ports"][0]["nodePort"] for spec in made}) == count
 
 
 def test_what_somebody_has_is_refused_and_free_when_he_is_gone() -> None:
-    pool = Pool()
+    pool = AllocationPool()
     first = service("NodePort", clusterIP="10.0.0.9", clusterIPs=["10.0.0.9"], ports=[port(30011)])
     allocate(pool, first)
     other = service(clusterIP="10.0.0.9", clusterIPs=["10.0.0.9"])
     assert refusal(pool, other).endswith("failed to allocate IP 10.0.0.9: provided IP is already allocated")
     assert refusal(pool, service("NodePort", ports=[port(30011)])).endswith("provided port is already allocated")
-    pool.note(first, None)
+    pool.note_service(first, None)
     assert allocate(pool, other)["clusterIP"] == "10.0.0.9"
 
 
@@ -57,13 +57,15 @@ def port(node: int, number: int = 80, protocol: str = "TCP") -> dict[str, Any]:
 
 def test_what_is_out_of_range_is_refused() -> None:
     outside = service(clusterIP="192.168.1.1", clusterIPs=["192.168.1.1"])
-    assert refusal(Pool(), outside).endswith("192.168.1.1: the provided network does not match the current range")
-    assert "The range of valid IPs is 10.0.0.0/24" in refusal(Pool(), outside, dry_run=True)
-    assert "The range of valid ports is 30000-32767" in refusal(Pool(), service("NodePort", ports=[port(80)]))
+    assert refusal(AllocationPool(), outside).endswith(
+        "192.168.1.1: the provided network does not match the current range"
+    )
+    assert "The range of valid IPs is 10.0.0.0/24" in refusal(AllocationPool(), outside, dry_run=True)
+    assert "The range of valid ports is 30000-32767" in refusal(AllocationPool(), service("NodePort", ports=[port(80)]))
 
 
 def test_a_dry_run_makes_things_up_and_refuses_taken_ports_alone() -> None:
-    pool = Pool()
+    pool = AllocationPool()
     allocate(pool, service("NodePort", clusterIP="10.0.0.9", clusterIPs=["10.0.0.9"], ports=[port(30011)]))
     spec = service("NodePort", clusterIP="10.0.0.9", clusterIPs=["10.0.0.9"], ports=[port(80)])
     assert allocate(pool, spec, dry_run=True)["ports"][0]["nodePort"] == 80
@@ -74,19 +76,19 @@ def test_a_dry_run_makes_things_up_and_refuses_taken_ports_alone() -> None:
 
 def test_one_number_over_two_protocols_is_one_port_of_the_nodes() -> None:
     both = [{"port": 53, "protocol": "TCP"}, {"port": 53, "protocol": "UDP"}]
-    spec = allocate(Pool(), service("NodePort", ports=both))
+    spec = allocate(AllocationPool(), service("NodePort", ports=both))
     assert spec["ports"][0]["nodePort"] == spec["ports"][1]["nodePort"]
 
 
 def test_names_for_other_hosts_and_headless_services_get_nothing() -> None:
     for spec in ({"kind": "ExternalName"}, {"clusterIP": "None", "clusterIPs": ["None"]}):
-        made = allocate(Pool(), service(**spec))
+        made = allocate(AllocationPool(), service(**spec))
         assert list_addresses(made) == []
         assert list_node_ports(made) == set()
 
 
 def test_a_load_balancer_that_keeps_traffic_local_has_a_port_for_checks() -> None:
-    pool = Pool()
+    pool = AllocationPool()
     old = service("LoadBalancer", externalTrafficPolicy="Local", allocateLoadBalancerNodePorts=False)
     spec = allocate(pool, old)
     assert spec["healthCheckNodePort"] in pool.ports
@@ -94,7 +96,7 @@ def test_a_load_balancer_that_keeps_traffic_local_has_a_port_for_checks() -> Non
 
 
 def test_a_range_that_is_full_is_an_internal_error() -> None:
-    pool = Pool()
+    pool = AllocationPool()
     for _ in range(254):
         allocate(pool, service())
     with pytest.raises(APIError, match="failed to allocate a serviceIP: range is full"):
@@ -116,12 +118,12 @@ def test_many_ports_cost_no_more_than_they_are(monkeypatch: pytest.MonkeyPatch, 
     def make(size: int) -> dict[str, Any]:
         return service("NodePort", ports=[{"port": number + 1, "protocol": "TCP"} for number in range(size)])
 
-    assert_linear(lambda obj: allocate(Pool(), obj, dry_run=dry_run), make, 600)
+    assert_linear(lambda obj: allocate(AllocationPool(), obj, dry_run=dry_run), make, 600)
     assert compared < 50_000
 
 
 def test_the_last_ports_are_given_one_by_one_at_the_cost_of_all() -> None:
-    pool = Pool()
+    pool = AllocationPool()
     pool.ports.update(range(30000, 32768, 2))  # every second one
 
     def fill(size: int) -> None:

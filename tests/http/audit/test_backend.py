@@ -25,8 +25,8 @@ async def test_lines_are_in_the_file_when_it_is_closed(tmp_path: Path) -> None:
     file.write_bytes(b"before\n")
     log = Backend(file)
     log.open()
-    log.note(LINE)
-    log.note(LINE)
+    log.queue_line(LINE)
+    log.queue_line(LINE)
     await log.close()
     assert file.read_bytes() == b"before\n" + 2 * LINE
 
@@ -42,10 +42,10 @@ async def test_a_file_that_was_moved_is_begun_anew(tmp_path: Path) -> None:
     file, moved = tmp_path / "audit.log", tmp_path / "old.log"
     log = Backend(file)
     log.open()
-    log.note(LINE)
+    log.queue_line(LINE)
     file.rename(moved)
     log.open()
-    log.note(LINE)
+    log.queue_line(LINE)
     await log.close()
     assert (moved.read_bytes(), file.read_bytes()) == (LINE, LINE)
 
@@ -55,7 +55,7 @@ async def test_files_are_set_aside_by_size(tmp_path: Path) -> None:
     log = Backend(file, size=50)
     log.open()
     for _ in range(23):
-        log.note(LINE)
+        log.queue_line(LINE)
         log.flush()
     await log.close()
     files = files_in(tmp_path)
@@ -71,7 +71,7 @@ async def test_only_some_old_files_are_kept(tmp_path: Path, monkeypatch: pytest.
     log = Backend(tmp_path / "audit.log", size=10, backups=2)
     log.open()
     for _ in range(2):
-        log.note(LINE)
+        log.queue_line(LINE)
     await log.close()
     kept = [each.name for each in files_in(tmp_path)]
     assert len(kept) == 4
@@ -98,7 +98,7 @@ async def test_a_full_disk_is_said_once_and_what_is_missing_when_it_works_again(
     log.open()
     with caplog.at_level(logging.ERROR):
         for _ in range(5):
-            log.note(LINE)
+            log.queue_line(LINE)
         log.flush()
         for _ in range(3):
             tried.acquire()
@@ -128,7 +128,7 @@ async def test_a_line_that_was_cut_by_an_error_goes_on_where_it_was_cut(
     monkeypatch.setattr(os, "write", cut)
     log = Backend(tmp_path / "audit.log")
     log.open()
-    log.note(b"0123456789\n")
+    log.queue_line(b"0123456789\n")
     await log.close()
     assert (tmp_path / "audit.log").read_bytes() == b"0123456789\n"
 
@@ -140,7 +140,7 @@ async def test_another_file_takes_what_the_old_one_does_not(tmp_path: Path, monk
     monkeypatch.setattr(backend.log, "error", lambda *_: tried.set())
     log = Backend(tmp_path / "audit.log")
     log.open()
-    log.note(LINE)
+    log.queue_line(LINE)
     log.flush()
     tried.wait()
     log.open()
@@ -159,7 +159,7 @@ async def test_a_reader_that_stands_still_holds_up_neither_the_loop_nor_the_stop
     line = b"x" * 99_999 + b"\n"
     with caplog.at_level(logging.ERROR):
         for _ in range(100):
-            log.note(line)
+            log.queue_line(line)
         await log.close()
     told = [record.getMessage() for record in caplog.records]
     assert told[0] == "audit: queue is full: events are dropped until the log takes more"

@@ -150,8 +150,8 @@ def test_a_probability_is_one(probability: float, least: int, most: int) -> None
 
 def test_the_first_that_happens_is_carried_out_and_own_requests_are_spared() -> None:
     faults = Faults()
-    faults.put("b", InjectedFault(label="b", status=502))
-    faults.put("a", InjectedFault(label="a", status=501, times=1))
+    faults.put_fault("b", InjectedFault(label="b", status=502))
+    faults.put_fault("a", InjectedFault(label="a", status=501, times=1))
     added = faults.add(status=500, times=1)
     picked = [faults.pick(WIDGET) for _ in range(3)]
     assert [fault.status for fault in picked if fault is not None] == [500, 501, 502]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, Frames, compress_events
+from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, EventFrames, compress_events
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 
@@ -37,7 +37,7 @@ FORMS = pytest.mark.parametrize(("frames", "write"), [(JSON_LINES, line), (PROTO
 
 @FORMS
 @given(st.lists(st.tuples(st.sampled_from(["ADDED", "BOOKMARK"]), st.sampled_from("abc"), st.integers(0, 9))))
-def test_events_are_taken_apart(frames: Frames, write: Callable[[Told], bytes], told: list[Told]) -> None:
+def test_events_are_taken_apart(frames: EventFrames, write: Callable[[Told], bytes], told: list[Told]) -> None:
     written = [write(one) for one in told]
     found = list(frames.split(b"".join(written)))
     assert found == written
@@ -58,7 +58,7 @@ def test_events_are_taken_apart(frames: Frames, write: Callable[[Told], bytes], 
     ],
 )
 def test_of_each_object_only_what_its_events_come_to_is_told(
-    frames: Frames, write: Callable[[Told], bytes], told: str, left: str
+    frames: EventFrames, write: Callable[[Told], bytes], told: str, left: str
 ) -> None:
     types = {"A": "ADDED", "M": "MODIFIED", "D": "DELETED", "B": "BOOKMARK"}
 

@@ -69,7 +69,7 @@ async def check(store: EtcdStore, model: list[Event]) -> None:
     log = store.changelog
     assert log is not None
     for prefix in PREFIXES:
-        horizon = log.trimmer.horizons.of(prefix if prefix.count("/") == 3 else "/")
+        horizon = log.trimmer.horizons.horizon_of(prefix if prefix.count("/") == 3 else "/")
         for revision in {event.revision for event in model if event.revision >= horizon}:
             expected: dict[str, tuple[int, bytes | None]] = {}
             for event in model:

@@ -240,9 +240,9 @@ async def test_a_full_disk_takes_deletes_with_the_room_that_was_kept_back(
     with pytest.raises(NoRoom):  # what is left of the reserve is for deletes
         await put(store, "/g/r/d", b"2")
     with pytest.raises(NoRoom):
-        await store.check()
+        await store.check_health()
     monkeypatch.undo()
-    await store.check()
+    await store.check_health()
     assert await put(store, "/g/r/d", b"2") == 6
     await store.close()
 

@@ -69,7 +69,7 @@ async def test_files_that_are_lost_are_noticed_before_a_write_is_acknowledged(
         file.rename(aside)
         if what == "replaced":
             file.write_bytes(b"x" * size)
-    for refused in (store.check(), put(store, "/g/r/b", b"2")):
+    for refused in (store.check_health(), put(store, "/g/r/b", b"2")):
         with pytest.raises(StoreError, match=r"was truncated|is gone|was replaced"):
             await refused
     assert [record.message for record in caplog.records if "writes are rejected" in record.message]
@@ -78,7 +78,7 @@ async def test_files_that_are_lost_are_noticed_before_a_write_is_acknowledged(
             opened.write(content)
     else:
         aside.rename(file)
-    await store.check()
+    await store.check_health()
     assert await put(store, "/g/r/b", b"2") > revision
     await store.close()
 
@@ -87,20 +87,20 @@ async def test_it_is_not_well_while_the_disk_is_full_and_recovers_by_itself(tmp_
     store = SQLiteStore(tmp_path / "db")
     await store.open()
     await put(store, "/g/r/a", b"1")
-    await store.check()
+    await store.check_health()
     assert store._database is not None
     store._database.execute("PRAGMA max_page_count = 1")
     with pytest.raises(Full):
         await put(store, "/g/r/b", b"x" * 1_000_000)
     # a little can still be written, so it is well again; a probe that fails says that it is not
-    await store.check()
+    await store.check_health()
     assert not store._disk.refused
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("podless.store.sqlite.upkeep.probe_write", _full)
         store._disk.refused = "database or disk is full"
         with pytest.raises(Full):
-            await store.check()
-    await store.check()
+            await store.check_health()
+    await store.check_health()
     await store.close()
 
 

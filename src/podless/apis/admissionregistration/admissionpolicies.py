@@ -55,7 +55,7 @@ class PolicyStrategy(_SpecStrategy):
         return validation.check_status(obj)
 
 
-class BindingStrategy(_SpecStrategy):
+class PolicyBindingStrategy(_SpecStrategy):
     """A binding names a policy, and says where it is in force."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -63,6 +63,6 @@ class BindingStrategy(_SpecStrategy):
 
 
 VALIDATING = PolicyStrategy(mutating=False)
-VALIDATING_BINDING = BindingStrategy(mutating=False)
+VALIDATING_BINDING = PolicyBindingStrategy(mutating=False)
 MUTATING = PolicyStrategy(mutating=True)
-MUTATING_BINDING = BindingStrategy(mutating=True)
+MUTATING_BINDING = PolicyBindingStrategy(mutating=True)

@@ -18,8 +18,8 @@ _PAIR = ["integer", "string"]
 class Alternatives(ListOf):
     """Schemas; two that are for an integer and for a text are given as such, or are none of that pair."""
 
-    def read(self, value: Any, unknown: list[str]) -> Any:
-        read = super().read(value, unknown)
+    def read_value(self, value: Any, unknown: list[str]) -> Any:
+        read = super().read_value(value, unknown)
         if len(read) == len(_PAIR) and [part.get("type") for part in read] == _PAIR:
             for part, given in zip(read, value, strict=True):
                 keep_empty(part, given, root=False)

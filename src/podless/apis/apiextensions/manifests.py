@@ -59,7 +59,7 @@ def convert_definition(obj: Object, *, prune: bool = False) -> Converted:
         "spec": made["spec"],
     }
     _approve(made, notes)
-    _check(made, notes)
+    _reject_invalid(made, notes)
     return Converted(made, notes)
 
 
@@ -163,7 +163,7 @@ def _approve(made: Object, notes: list[Note]) -> None:
     notes.append(Note(f"metadata.annotations[{APPROVAL}]", "was added: v1 asks for it in this group", lost=False))
 
 
-def _check(made: Object, notes: list[Note]) -> None:
+def _reject_invalid(made: Object, notes: list[Note]) -> None:
     """Raises BadManifest for what a server would refuse."""
     from podless.cel.rules import DefinitionRules
 

@@ -70,7 +70,7 @@ class DaemonSetStrategy(ReplicasStrategy):
         super().prepare_status(version, obj, old)
         _count(obj["metadata"], _counted(old))
 
-    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         selector, given = spec.get("selector"), spec["template"]
         errors = labelselector.validate_selector(selector or {}, "spec.selector")
         found = template.parse_selector(selector)
@@ -89,7 +89,7 @@ class DaemonSetStrategy(ReplicasStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec, before = obj["spec"], old["spec"]
-        return [*self.kept(spec, before), *self.check(spec, before)]
+        return [*self.kept(spec, before), *self.validate_spec(spec, before)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]

@@ -46,7 +46,7 @@ class DeploymentStrategy(ReplicasStrategy):
         given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
         return super().changed(version, obj, old) or given != before
 
-    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.replicas", spec["replicas"])
         found, selector = template.validate_selector(
             spec, "invalid label selector", "empty selector is invalid for deployment"

@@ -28,7 +28,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
     def default(self, version: Version, obj: Object) -> None:
         template.default_template(obj["spec"]["template"])
 
-    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         # a real server speaks of deployments here
         found, selector = template.validate_selector(

@@ -68,7 +68,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         if (old["spec"]["updateStrategy"].get("rollingUpdate") or {}).get("maxUnavailable") is None:
             (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
-    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         given = spec["template"]
         errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
         errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))

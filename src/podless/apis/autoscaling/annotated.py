@@ -150,7 +150,7 @@ def _status_to_v1(kind: str, source: Object) -> Object:
 
 
 def _metric(source: Object, selector: str = "selector") -> Object:
-    return _given({"name": source["metricName"], "selector": source.get(selector)})
+    return _read_spec({"name": source["metricName"], "selector": source.get(selector)})
 
 
 def _spec_to_v2(kind: str, source: Object) -> Object:
@@ -161,7 +161,7 @@ def _spec_to_v2(kind: str, source: Object) -> Object:
             "averageValue": source.get("targetAverageValue"),
             "averageUtilization": utilization,
         }
-        return _given({"name": source["name"], "target": _given(target), "container": source.get("container")})
+        return _read_spec({"name": source["name"], "target": _read_spec(target), "container": source.get("container")})
     if kind == "pods":
         average = {"type": "AverageValue", "averageValue": source["targetAverageValue"]}
         return {"metric": _metric(source), "target": average}
@@ -169,28 +169,30 @@ def _spec_to_v2(kind: str, source: Object) -> Object:
         own = source.get("averageValue")
         target = {"type": "Value" if own is None else "AverageValue", "value": source["targetValue"]}
         target["averageValue"] = own
-        return {"describedObject": source["target"], "target": _given(target), "metric": _metric(source)}
+        return {"describedObject": source["target"], "target": _read_spec(target), "metric": _metric(source)}
     value = source.get("targetValue")
     target = {"type": "AverageValue" if value is None else "Value", "value": value}
     target["averageValue"] = source.get("targetAverageValue")
-    return {"metric": _metric(source, "metricSelector"), "target": _given(target)}
+    return {"metric": _metric(source, "metricSelector"), "target": _read_spec(target)}
 
 
 def _status_to_v2(kind: str, source: Object) -> Object:
     average = source.get("currentAverageValue")
     if kind in ("resource", "containerResource"):
         current = {"averageValue": average, "averageUtilization": source.get("currentAverageUtilization")}
-        return _given({"name": source["name"], "current": _given(current), "container": source.get("container")})
+        return _read_spec(
+            {"name": source["name"], "current": _read_spec(current), "container": source.get("container")}
+        )
     if kind == "pods":
         return {"metric": _metric(source), "current": {"averageValue": average}}
     if kind == "object":
         current = {"value": source["currentValue"], "averageValue": source.get("averageValue")}
-        return {"metric": _metric(source), "current": _given(current), "describedObject": source["target"]}
+        return {"metric": _metric(source), "current": _read_spec(current), "describedObject": source["target"]}
     current = {"value": source["currentValue"], "averageValue": average}
-    return {"metric": _metric(source, "metricSelector"), "current": _given(current)}
+    return {"metric": _metric(source, "metricSelector"), "current": _read_spec(current)}
 
 
-def _given(obj: Object) -> Object:
+def _read_spec(obj: Object) -> Object:
     return {name: value for name, value in each(obj).items() if value is not None}
 
 
@@ -206,17 +208,19 @@ def _each(metric: Object, change: _Change) -> Object:
 
 def write_metrics(metrics: list[Object]) -> str:
     """What is wanted of metrics, as v1 says it."""
-    return _text([structs.decode_struct(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
+    return _encode_value([structs.decode_struct(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
 
 
 def write_statuses(metrics: list[Object]) -> str:
     """What metrics are, as v1 says it."""
-    return _text([structs.decode_struct(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)])
+    return _encode_value(
+        [structs.decode_struct(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)]
+    )
 
 
 def write_conditions(conditions: list[Object]) -> str:
     """Conditions, as v1 says them."""
-    return _text([structs.decode_struct(_CONDITION, condition) for condition in each(conditions)])
+    return _encode_value([structs.decode_struct(_CONDITION, condition) for condition in each(conditions)])
 
 
 def write_behavior(behavior: Object) -> str:
@@ -226,30 +230,30 @@ def write_behavior(behavior: Object) -> str:
     if not has("ToleranceInAnnotations"):
         for rules in decoded.values():
             (rules or {}).pop("Tolerance", None)
-    return _text(decoded)
+    return _encode_value(decoded)
 
 
 def read_metrics(text: str) -> list[Object] | None:
     """What is wanted of metrics; None where the text does not say it."""
-    found = _read(ListOf(_METRIC_SPEC), text)
+    found = _read_value(ListOf(_METRIC_SPEC), text)
     return None if found is None else [_each(metric, _spec_to_v2) for metric in each(found)]
 
 
 def read_statuses(text: str) -> list[Object] | None:
     """What metrics are; None where the text does not say it."""
-    found = _read(ListOf(_METRIC_STATUS), text)
+    found = _read_value(ListOf(_METRIC_STATUS), text)
     return None if found is None else [_each(metric, _status_to_v2) for metric in each(found)]
 
 
 def read_conditions(text: str) -> list[Object] | None:
     """Conditions; None where the text does not say them."""
-    found: list[Object] | None = _read(ListOf(_CONDITION), text)
+    found: list[Object] | None = _read_value(ListOf(_CONDITION), text)
     return found
 
 
 def read_behavior(text: str) -> Object | None:
     """How quickly replicas come and go; None where the text does not say it."""
-    found = _read(_BEHAVIOR, text)
+    found = _read_value(_BEHAVIOR, text)
     return None if found is None else _renamed(found, str.lower)
 
 
@@ -260,13 +264,13 @@ def _renamed(value: Any, case: Callable[[str], str]) -> Any:
     return [_renamed(one, case) for one in each(value)] if isinstance(value, list) else value
 
 
-def _text(value: Any) -> str:
+def _encode_value(value: Any) -> str:
     return serializer.encode_json(value).decode()
 
 
-def _read(kind: gotypes.GoType, text: str) -> Any:
+def _read_value(kind: gotypes.GoType, text: str) -> Any:
     try:
         value = serializer.decode_json(text.encode())
-        return [] if value is None else kind.read(value, [])
+        return [] if value is None else kind.read_value(value, [])
     except (serializer.JSONError, gotypes.Mismatch):
         return None

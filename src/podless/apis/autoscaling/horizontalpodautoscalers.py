@@ -80,16 +80,16 @@ class AutoscalerStrategy(SpecStrategy):
             versions.restore_status_annotations(obj["metadata"], old["metadata"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return list(_check(self.store(kind, obj)["spec"], None))
+        return list(_validate_spec(self.store(kind, obj)["spec"], None))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return list(_check(self.store(kind, obj)["spec"], old["spec"]))
+        return list(_validate_spec(self.store(kind, obj)["spec"], old["spec"]))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
 
 
-def _check(spec: Object, old: Object | None) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
     least, most, target = spec.get("minReplicas"), spec.get("maxReplicas") or 0, spec.get("scaleTargetRef") or {}
     lowest = 0 if old is not None and old.get("minReplicas") == 0 else 1
     if least is not None and least < lowest:

@@ -74,17 +74,17 @@ def to_v2(obj: Object) -> Object:
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     given = metadata.get("annotations") or {}
     wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
-    metrics = [*(_read(given, annotated.METRICS, annotated.read_metrics) or ())]
+    metrics = [*(_read_annotation(given, annotated.METRICS, annotated.read_metrics) or ())]
     if wanted is not None:
         metrics.append(by_cpu(wanted))
     shown = {**_without(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
-    behavior = _read(given, annotated.BEHAVIOR, annotated.read_behavior)
+    behavior = _read_annotation(given, annotated.BEHAVIOR, annotated.read_behavior)
     if behavior is not None:
         shown["behavior"] = behavior
-    current = _read(given, annotated.STATUSES, annotated.read_statuses)
+    current = _read_annotation(given, annotated.STATUSES, annotated.read_statuses)
     if current is None and used is not None:
         current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": used}}}]
-    conditions = _read(given, annotated.CONDITIONS, annotated.read_conditions)
+    conditions = _read_annotation(given, annotated.CONDITIONS, annotated.read_conditions)
     state = {
         "observedGeneration": status.get("observedGeneration"),
         "lastScaleTime": status.get("lastScaleTime"),
@@ -129,7 +129,7 @@ def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) ->
     return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
 
 
-def _read(annotations: dict[str, str], name: str, read: Callable[[str], Any]) -> Any:
+def _read_annotation(annotations: dict[str, str], name: str, read: Callable[[str], Any]) -> Any:
     return read(annotations[name]) if name in annotations else None
 
 

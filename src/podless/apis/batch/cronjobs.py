@@ -33,13 +33,13 @@ class CronJobStrategy(TemplateStrategy):
         template.default_template(obj["spec"]["jobTemplate"]["spec"]["template"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        errors, name = _check(obj["spec"], None), obj["metadata"].get("name") or ""
+        errors, name = _validate_spec(obj["spec"], None), obj["metadata"].get("name") or ""
         if len(name.encode()) > _MOST_NAME:
             errors.append(field.invalid("metadata.name", name, f"must be no more than {_MOST_NAME} characters"))
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return _check(obj["spec"], old["spec"])
+        return _validate_spec(obj["spec"], old["spec"])
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ()
@@ -53,7 +53,7 @@ class CronJobStrategy(TemplateStrategy):
         return [*found, _TIMED] if "TZ" in obj["spec"]["schedule"] else found
 
 
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
     errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
     errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))

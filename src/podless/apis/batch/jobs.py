@@ -68,12 +68,12 @@ class JobStrategy(TemplateStrategy):
         return obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_selected(obj), *_check(obj["spec"], None), *_hostnames(obj)]
+        return [*_selected(obj), *_validate_spec(obj["spec"], None), *_hostnames(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Validate as kube-apiserver does, which validates the spec twice."""
         spec, before = obj["spec"], old["spec"]
-        again = _check(spec, before)
+        again = _validate_spec(spec, before)
         errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
         errors += validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
         errors += _template(obj, old)
@@ -150,7 +150,7 @@ def _labelled(labels: dict[str, str], expected: dict[str, str]) -> list[FieldErr
     return errors
 
 
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
+def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     errors, selector, given = jobspecs.validate_job_spec(spec, "spec", old), spec.get("selector"), spec["template"]
     if selector is None:
         errors.append(field.required("spec.selector"))

@@ -49,13 +49,13 @@ _BOUNDS = (
 def find_schedule_fault(text: str) -> str:
     """Why a text is no schedule, "" where it is one."""
     try:
-        _check(text)
+        _reject_invalid(text)
     except ScheduleError as error:
         return str(error)
     return ""
 
 
-def _check(text: str) -> None:
+def _reject_invalid(text: str) -> None:
     if not text:
         raise ScheduleError("empty spec string")
     if text.startswith(_ZONES):

@@ -71,7 +71,7 @@ class SigningRequestStrategy(StatusStrategy):
     def _decided(self, obj: Object, old: Object) -> Iterator[FieldError]:
         path = "status.conditions"
         for sort in (_APPROVED, _DENIED, _FAILED):
-            now, before = _of(obj, sort), _of(old, sort)
+            now, before = _conditions_of(obj, sort), _conditions_of(old, sort)
             if len(now) < len(before):
                 yield field.forbidden(path, f'updates may not remove a condition of type "{sort}"')
             elif self.sets_approval or sort == _FAILED:
@@ -224,7 +224,7 @@ def _certificate_fault(pem: bytes) -> str:
     return "" if found else "must contain at least one CERTIFICATE PEM block"
 
 
-def _of(obj: Object, sort: str) -> list[Object]:
+def _conditions_of(obj: Object, sort: str) -> list[Object]:
     return [one for one in each(obj["status"].get("conditions") or []) if one.get("type") == sort]
 
 

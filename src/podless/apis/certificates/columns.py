@@ -29,7 +29,7 @@ def _pod_state(obj: Object) -> str:
     return next((type_ for type_ in reversed(held) if type_ in ("Issued", "Denied", "Failed")), "Pending")
 
 
-def _told(obj: Object) -> str:
+def _condition_text(obj: Object) -> str:
     told = at(obj, "spec", "unverifiedUserAnnotations", default={})
     return ",".join(f"{key}={value}" for key, value in sorted(told.items())) or NONE
 
@@ -51,6 +51,6 @@ COLUMNS: Columns = {
         string("NodeName", "PodCertificateRequestSpec.nodeName"),
         string("SignerName", "PodCertificateRequestSpec.signerName"),
         string("State", "Whether the request is issued, denied or has failed.", _pod_state),
-        string("UnverifiedUserAnnotations", "PodCertificateRequestSpec.unverifiedUserAnnotations", _told),
+        string("UnverifiedUserAnnotations", "PodCertificateRequestSpec.unverifiedUserAnnotations", _condition_text),
     ),
 }

@@ -38,8 +38,8 @@ class LimitRangeStrategy(TypedStrategy):
             if item["type"] == _CONTAINER:
                 limits = {**(item.get("max") or {}), **(item.get("default") or {})}
                 requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
-                _put(item, "default", limits)
-                _put(item, "defaultRequest", requests)
+                _set_amounts(item, "default", limits)
+                _set_amounts(item, "defaultRequest", requests)
             for name in _AMOUNTS:
                 quantity.round_quantities(item.get(name))
 
@@ -64,7 +64,7 @@ class LimitRangeStrategy(TypedStrategy):
 _ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
-def _put(item: Object, name: str, amounts: dict[str, str]) -> None:
+def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
     """Set amounts, sorted, with the fields of the item in the order of their struct."""
     if amounts:
         item[name] = by_name(amounts)

@@ -41,7 +41,7 @@ class _Sum:
         self._amount = 0
         self._keys: list[str] = []  # a heap of the keys in `given`; others may be left in it
 
-    def put(self, key: str, text: str | None) -> None:
+    def put_amount(self, key: str, text: str | None) -> None:
         """An object uses another amount now. text: None for one that uses nothing of it, or is gone."""
         before = self.given.pop(key, None)
         if before is not None:
@@ -55,7 +55,7 @@ class _Sum:
             if len(self._keys) > 2 * len(self.given) + _STEPS:
                 self._keys = sorted(self.given)
 
-    def text(self) -> str:
+    def format_sum(self) -> str:
         """Return the sum, in the form of the first of the objects that use something."""
         while self._keys and self._keys[0] not in self.given:
             heappop(self._keys)
@@ -78,7 +78,7 @@ class _Space:
         """How many changes there were."""
         return self.first + len(self.changed)
 
-    def note(self, key: str) -> None:
+    def note_object(self, key: str) -> None:
         """An object has changed."""
         self.changed.append(key)
         if len(self.changed) > _CHANGES:
@@ -131,7 +131,7 @@ class Meter:
             one = _Sum(space.last)
             for entry in collection.under(scope)[0]:
                 _measure(measure, entry)
-                one.put(entry.key, text(entry))
+                one.put_amount(entry.key, text(entry))
             if self._spaces.get(scope) is space:
                 self._keep(space, about, one)
         while True:
@@ -139,14 +139,14 @@ class Meter:
             if one.seen < space.first or self._spaces.get(scope) is not space:
                 return self._sum(measure, collection, scope, about, applies)
             if one.seen == space.last:
-                return one.text()
+                return one.format_sum()
             key = space.changed[one.seen - space.first]
             changed = collection.get(key)
             if changed is not None and "usage" not in changed.forms:
                 _measure(measure, changed)
                 continue
             before = len(one.given)
-            one.put(key, text(changed) if changed is not None else None)
+            one.put_amount(key, text(changed) if changed is not None else None)
             one.seen += 1
             self.kept += len(one.given) - before if space.sums.get(about) is one else 0
 
@@ -177,7 +177,7 @@ class Meter:
         for event in events:
             entry = event.after or event.before
             if entry is not None and (space := self._spaces.get(kind.keys.scope(entry.namespace))) is not None:
-                space.note(event.key)
+                space.note_object(event.key)
         if not events:  # the resource is gone
             del self._followed[kind.prefix]
             for scope in [scope for scope in self._spaces if scope.startswith(kind.prefix)]:

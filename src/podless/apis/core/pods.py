@@ -143,12 +143,12 @@ class PodStrategy(DescribedStrategy):
 class _Part(PodStrategy):
     """A part of the spec that is changed at an endpoint of its own: all else stays as it is."""
 
-    def take(self, spec: Object, old: Object) -> Object:
+    def take_part(self, spec: Object, old: Object) -> Object:
         """Return the spec with the part that a client wants."""
         raise NotImplementedError
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        obj["spec"] = self.take(obj["spec"], old["spec"])
+        obj["spec"] = self.take_part(obj["spec"], old["spec"])
         obj["status"] = old["status"]
         keep_parts(obj["metadata"], old["metadata"], *TOLD)
         drop_disabled(obj["spec"], old["spec"])
@@ -157,7 +157,7 @@ class _Part(PodStrategy):
 class _Ephemeral(_Part):
     """Containers for a look."""
 
-    def take(self, spec: Object, old: Object) -> Object:
+    def take_part(self, spec: Object, old: Object) -> Object:
         given = spec.get("ephemeralContainers")
         kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
         return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
@@ -169,7 +169,7 @@ class _Ephemeral(_Part):
 class _Resize(_Part):
     """Resources of containers."""
 
-    def take(self, spec: Object, old: Object) -> Object:
+    def take_part(self, spec: Object, old: Object) -> Object:
         parts = ("containers", "initContainers")
         if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
             return spec

@@ -42,7 +42,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         """Warn about the old template of a changed object, as kube-apiserver does."""
         return super().warnings(version, obj if old is None else {**old, "metadata": obj["metadata"]}, old)
 
-    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selector, given = spec.get("selector") or {}, spec.get("template")
         if not selector:

@@ -36,18 +36,18 @@ _ELSEWHERE = "the provided network does not match the current range"
 _OUTSIDE = "provided port is not in the valid range. The range of valid ports is 30000-32767"
 
 
-class Refused(ValueError):
+class PortRefused(ValueError):
     """A port cannot be had; the text says why."""
 
 
-class Pool:
+class AllocationPool:
     """Which addresses and ports are taken. addresses, ports: how many services, and IPAddresses, have each."""
 
     def __init__(self) -> None:
         self.addresses: Counter[str] = Counter()
         self.ports: Counter[int] = Counter()
 
-    def note(self, before: Object | None, after: Object | None) -> None:
+    def note_service(self, before: Object | None, after: Object | None) -> None:
         """A service has changed, come or gone."""
         for obj, step in ((before, -1), (after, 1)):
             if obj is not None:
@@ -64,7 +64,7 @@ class Pool:
             for number in _from_anywhere(first, last):
                 if (text := str(ipaddress.IPv4Address(number))) not in self.addresses:
                     return text
-        raise Refused("range is full")
+        raise PortRefused("range is full")
 
     def free_ports(self) -> Iterator[int]:
         """Ports that nobody has, each of them once: some at random, then one after the other.
@@ -87,7 +87,7 @@ class Pool:
 class Allocation:
     """What one write of a service takes. addresses, ports: what has to be free still when it is stored."""
 
-    def __init__(self, pool: Pool, obj: Object, old: Object | None, *, dry_run: bool) -> None:
+    def __init__(self, pool: AllocationPool, obj: Object, old: Object | None, *, dry_run: bool) -> None:
         self._pool, self._dry_run = pool, dry_run
         self._name = obj["metadata"].get("name") or ""
         self.addresses: set[str] = set()
@@ -149,18 +149,18 @@ class Allocation:
             return str(NETWORK.network_address)
         try:
             ip = self._pool.free_address()
-        except Refused as refusal:
+        except PortRefused as refusal:
             raise _internal(f"failed to allocate a serviceIP: {refusal}") from None
         self._check_holder(ip, shown, "failed to allocate IP")
         self.addresses.add(ip)
         return ip
 
-    def _take(self, port: int) -> None:
+    def _take_port(self, port: int) -> None:
         """Raises Refused."""
         if not self._dry_run and port not in _PORTS:
-            raise Refused(_OUTSIDE)
+            raise PortRefused(_OUTSIDE)
         if port in self._pool.ports or port in self.ports:
-            raise Refused(_TAKEN)
+            raise PortRefused(_TAKEN)
         self._choose(port)
 
     def _choose(self, port: int) -> None:
@@ -174,7 +174,7 @@ class Allocation:
         else:
             port = next((free for free in self._free if free not in self.ports), 0)
             if not port:
-                raise Refused("range is full")
+                raise PortRefused("range is full")
         self._choose(port)
         return port
 
@@ -187,7 +187,7 @@ class Allocation:
                 self._new_ports(given)
             else:
                 self._changed_ports(given, before)
-        except Refused as refusal:
+        except PortRefused as refusal:
             raise _internal(f"failed to allocate a nodePort: {refusal}") from None
 
     def _new_ports(self, wanted: list[tuple[int, Object]]) -> None:
@@ -227,8 +227,8 @@ class Allocation:
 
     def _take_named(self, place: int, port: int) -> None:
         try:
-            self._take(port)
-        except Refused as refusal:
+            self._take_port(port)
+        except PortRefused as refusal:
             self._refuse(field.invalid(f"spec.ports[{place}].nodePort", port, str(refusal)))
 
     def _give_check(self, spec: Object, before: Object | None) -> None:
@@ -240,10 +240,10 @@ class Allocation:
         port = spec.get("healthCheckNodePort") or 0
         try:
             if port:
-                self._take(port)
+                self._take_port(port)
             else:
                 spec["healthCheckNodePort"] = self._next()
-        except Refused as refusal:
+        except PortRefused as refusal:
             what = f"requested HealthCheck NodePort {port}" if port else "a HealthCheck NodePort 0"
             raise _internal(f"failed to allocate {what}: {refusal}") from None
 

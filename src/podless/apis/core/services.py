@@ -66,7 +66,7 @@ class ServiceStrategy(TypedStrategy):
             spec["internalTrafficPolicy"] = "Cluster"
         if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
             spec["allocateLoadBalancerNodePorts"] = True
-        for one in each(_given(obj) if spec["type"] == "LoadBalancer" else ()):
+        for one in each(_assigned_addresses(obj) if spec["type"] == "LoadBalancer" else ()):
             if one.get("ip") and one.get("ipMode") is None:
                 one["ipMode"] = "VIP"
 
@@ -111,7 +111,7 @@ class ServiceStrategy(TypedStrategy):
         if obj["spec"]["type"] == "LoadBalancer":
             return [*servicespec.validate_load_balancer_status(obj["status"])]
         why = "may only be used when `spec.type` is 'LoadBalancer'"
-        return [field.forbidden("status.loadBalancer.ingress", why)] if _given(obj) else []
+        return [field.forbidden("status.loadBalancer.ingress", why)] if _assigned_addresses(obj) else []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
@@ -148,7 +148,7 @@ class _StatusStrategy(ServiceStrategy):
 _BELOW = _StatusStrategy()
 
 
-def _given(obj: Object) -> list[Object]:
+def _assigned_addresses(obj: Object) -> list[Object]:
     """Return the addresses that a load balancer gave."""
     found: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
     return found

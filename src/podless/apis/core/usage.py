@@ -129,26 +129,28 @@ def _total(spec: Object, part: str) -> Amounts:
     always: _Sums = {}
     for one in spec.get("containers") or ():
         charge(1)
-        _add(always, _read(_amounts(one, part)))
+        _add_sums(always, _read_sums(_amounts(one, part)))
     before: list[_Sums] = []  # of each that goes before, names of which those before it have told less
     stay: _Sums = {}
     for one in spec.get("initContainers") or ():
         charge(1)
-        asked = _read(_amounts(one, part))
+        asked = _read_sums(_amounts(one, part))
         if one.get("restartPolicy") == "Always":
-            _add(stay, asked)
+            _add_sums(stay, asked)
             before.append({name: stay[name] for name in asked})
         else:
             before.append({name: _plus(amount, stay.get(name)) for name, amount in asked.items()})
-    _add(always, stay)
+    _add_sums(always, stay)
     for sums in before:
         for name, amount in each(sums).items():
             if name not in always or amount[0] > always[name][0]:
                 always[name] = amount
     whole = (spec.get("resources") or {}).get(part) or {}
-    found = _read({name: quantity.format_quantity(*amount) for name, amount in each(always).items()} | whole)
+    found = _read_sums({name: quantity.format_quantity(*amount) for name, amount in each(always).items()} | whole)
     over = spec.get("overhead") or {}
-    _add(found, _read({name: text for name, text in each(over).items() if part == "requests" or name in always}))
+    _add_sums(
+        found, _read_sums({name: text for name, text in each(over).items() if part == "requests" or name in always})
+    )
     return {name: quantity.format_quantity(*amount) for name, amount in each(found).items()}
 
 
@@ -157,7 +159,7 @@ def _amounts(container: Object, part: str) -> Amounts:
     return found
 
 
-def _read(amounts: Amounts) -> _Sums:
+def _read_sums(amounts: Amounts) -> _Sums:
     found: _Sums = {}
     for name, text in amounts.items():
         charge(_STEPS)
@@ -165,7 +167,7 @@ def _read(amounts: Amounts) -> _Sums:
     return found
 
 
-def _add(sums: _Sums, more: _Sums) -> None:
+def _add_sums(sums: _Sums, more: _Sums) -> None:
     for name, amount in each(more).items():
         sums[name] = _plus(sums[name], amount) if name in sums else amount
 

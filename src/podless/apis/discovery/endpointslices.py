@@ -47,11 +47,11 @@ class EndpointSliceStrategy(TypedStrategy):
         return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_check(obj), *_check_endpoints(obj)]
+        return [*_validate_slice(obj), *_check_endpoints(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Accept invalid endpoints that did not change."""
-        errors = _check(obj)
+        errors = _validate_slice(obj)
         if obj.get("endpoints") != old.get("endpoints"):
             errors += _check_endpoints(obj)
         if obj["addressType"] != old["addressType"]:
@@ -68,7 +68,7 @@ class EndpointSliceStrategy(TypedStrategy):
         return found
 
 
-def _check(obj: Object) -> list[FieldError]:
+def _validate_slice(obj: Object) -> list[FieldError]:
     """Type and ports."""
     sort = obj["addressType"]
     errors: list[FieldError] = []

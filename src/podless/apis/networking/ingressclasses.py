@@ -21,14 +21,14 @@ class IngressClassStrategy(SpecStrategy):
     """Who sees to ingresses of the class."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return _check(obj["spec"])
+        return _validate_spec(obj["spec"])
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         given, before = (one["spec"].get("controller") or "" for one in (obj, old))
-        return [*validate_immutable("spec.controller", given, before), *_check(obj["spec"])]
+        return [*validate_immutable("spec.controller", given, before), *_validate_spec(obj["spec"])]
 
 
-def _check(spec: Object) -> list[FieldError]:
+def _validate_spec(spec: Object) -> list[FieldError]:
     controller, parameters = spec.get("controller") or "", spec.get("parameters")
     errors = []
     if len(controller.encode()) > _MOST_CONTROLLER:

@@ -37,7 +37,7 @@ class IngressStrategy(SpecStrategy):
             obj["spec"]["rules"] = []
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        errors = list(_check(obj["spec"]))
+        errors = list(_validate_spec(obj["spec"]))
         named, given = (obj["metadata"].get("annotations") or {}).get(CLASS), obj["spec"].get("ingressClassName")
         if named is not None and given is not None and named != given:
             text = "must match `ingressClassName` when both are specified"
@@ -45,7 +45,7 @@ class IngressStrategy(SpecStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return list(_check(obj["spec"], old["spec"]))
+        return list(_validate_spec(obj["spec"], old["spec"]))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return list(_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
@@ -55,7 +55,7 @@ class IngressStrategy(SpecStrategy):
         return [_DEPRECATED] if old is None and named and obj["spec"].get("ingressClassName") is None else []
 
 
-def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
     backend, rules = spec.get("defaultBackend"), spec.get("rules") or []
     if not rules and backend is None:
         text = "either `defaultBackend` or `rules` must be specified"

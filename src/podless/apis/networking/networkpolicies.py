@@ -37,7 +37,7 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return list(_check(obj["spec"]))
+        return list(_validate_spec(obj["spec"]))
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = []
@@ -57,7 +57,7 @@ def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
                 yield f"spec.{side}[{number}].{other}[{place}]", peer
 
 
-def _check(spec: Object) -> Iterator[FieldError]:
+def _validate_spec(spec: Object) -> Iterator[FieldError]:
     yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
     for side, _ in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):

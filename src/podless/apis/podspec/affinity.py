@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.podspec.options import Options
+from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.meta import field, labelselector, names
@@ -21,7 +21,7 @@ _WEIGHT = "must be in the range 1-100"
 _NO_SELECTOR = "must not be specified when labelSelector is not set"
 
 
-def validate_affinity(given: Object, path: str, options: Options) -> Errors:
+def validate_affinity(given: Object, path: str, options: PodOptions) -> Errors:
     """Validate the affinity of a pod."""
     if (nodes := given.get("nodeAffinity")) is not None:
         yield from _nodes(nodes, f"{path}.nodeAffinity", options)
@@ -30,7 +30,7 @@ def validate_affinity(given: Object, path: str, options: Options) -> Errors:
             yield from _pods(pods, f"{path}.{name}", options)
 
 
-def _nodes(given: Object, path: str, options: Options) -> Errors:
+def _nodes(given: Object, path: str, options: PodOptions) -> Errors:
     if (required := given.get(REQUIRED)) is not None:
         yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
     for place, term in enumerate(each(given.get(PREFERRED) or ())):
@@ -96,7 +96,7 @@ def _field(one: Object, path: str) -> Errors:
         yield from field.invalid_details(f"{path}.values[{place}]", value, names.check_subdomain(value))
 
 
-def _pods(given: Object, path: str, options: Options) -> Errors:
+def _pods(given: Object, path: str, options: PodOptions) -> Errors:
     for place, term in enumerate(each(given.get(REQUIRED) or ())):
         yield from _pod_term(term, f"{path}.{REQUIRED}[{place}]", options)
     for place, term in enumerate(each(given.get(PREFERRED) or ())):
@@ -105,7 +105,7 @@ def _pods(given: Object, path: str, options: Options) -> Errors:
         yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
 
 
-def _pod_term(term: Object, path: str, options: Options) -> Errors:
+def _pod_term(term: Object, path: str, options: PodOptions) -> Errors:
     for name in ("labelSelector", "namespaceSelector"):
         if (selector := term.get(name)) is not None:
             yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)

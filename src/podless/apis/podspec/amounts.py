@@ -29,14 +29,14 @@ def sum_resources(spec: Object, part: str) -> dict[str, str]:
     sums: Amounts = {}
     formats: dict[str, str] = {}
     for container in each(spec.get("containers") or ()):
-        _add(sums, read(container, formats))
+        _add_amounts(sums, read(container, formats))
     stay: Amounts = {}
     most: Amounts = {}
     for container in each(spec.get("initContainers") or ()):
         asked = read(container, formats)
         if is_sidecar(container):
-            _add(sums, asked)
-            _add(stay, asked)
+            _add_amounts(sums, asked)
+            _add_amounts(stay, asked)
             _reach(most, {name: stay[name] for name in asked})  # what stays of other names was reached before
         else:
             _reach(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
@@ -66,7 +66,7 @@ def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
     return read
 
 
-def _add(sums: Amounts, more: Amounts) -> None:
+def _add_amounts(sums: Amounts, more: Amounts) -> None:
     for name, amount in each(more).items():
         sums[name] = sums.get(name, 0) + amount
 
@@ -89,9 +89,9 @@ def qos_class(spec: Object) -> str:
     limits: Amounts = {}
     guaranteed = True
     for resources in holders:
-        _add(requests, _compute(resources.get("requests")))
+        _add_amounts(requests, _compute(resources.get("requests")))
         found = _compute(resources.get("limits"))
-        _add(limits, found)
+        _add_amounts(limits, found)
         guaranteed = guaranteed and len(found) == len(_COMPUTE)
     if not requests and not limits:
         return "BestEffort"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from podless.apis.podspec import amounts, env, mounts, probes, resources, security
-from podless.apis.podspec.options import Options
+from podless.apis.podspec.options import PodOptions
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
@@ -44,7 +44,7 @@ class Pod:
     restart: str
     host_users: bool
     around: Around
-    options: Options
+    options: PodOptions
 
 
 def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:

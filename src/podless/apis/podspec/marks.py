@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.podspec import containers, scheduling
-from podless.apis.podspec.options import DELETION_COST, Options, deletion_cost_fault
+from podless.apis.podspec.options import DELETION_COST, PodOptions, deletion_cost_fault
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import gotext, serializer
@@ -19,7 +19,7 @@ _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
 _RUNTIME, _DOCKER, _FREE, _LOCAL = "runtime/default", "docker/default", "unconfined", "localhost/"
 
 
-def validate_annotations(annotations: dict[str, str], spec: Object, path: str, options: Options) -> Errors:
+def validate_annotations(annotations: dict[str, str], spec: Object, path: str, options: PodOptions) -> Errors:
     """Validate the annotations of a pod, or of a template."""
     if not annotations:
         return

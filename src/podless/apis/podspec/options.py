@@ -13,7 +13,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class PodOptions:
     """How a PodSpec is judged.
 
     pod: it is that of a pod, not of a template. The others are what a former state had already: deletion_cost: one that
@@ -39,8 +39,8 @@ class Options:
     loose_variables: bool = False
 
 
-STRICT = Options()
-STRICT_POD = Options(pod=True)
+STRICT = PodOptions()
+STRICT_POD = PodOptions(pod=True)
 
 
 def deletion_cost_fault(annotations: dict[str, str]) -> str | None:

@@ -6,7 +6,7 @@ Source: Kubernetes' pkg/apis/core/validation.
 from __future__ import annotations
 
 from podless.apis.podspec import affinity
-from podless.apis.podspec.options import Options
+from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.meta import field, labelselector, names
@@ -69,7 +69,7 @@ def validate_gates(given: list[Object], path: str) -> Errors:
         yield from checks.validate_unique(where, name, seen)
 
 
-def validate_spread(given: list[Object], path: str, options: Options) -> Errors:
+def validate_spread(given: list[Object], path: str, options: PodOptions) -> Errors:
     """How pods that are alike are spread over nodes."""
     last = {_pair(one): place for place, one in enumerate(given)}
     for place, one in enumerate(each(given)):

@@ -9,17 +9,17 @@ from typing import Any
 
 from podless.apis.podspec import env, projected, resources, scheduling, security
 from podless.apis.podspec.affinity import TERMS
-from podless.apis.podspec.options import Options, deletion_cost_fault
+from podless.apis.podspec.options import PodOptions, deletion_cost_fault
 from podless.meta import names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
 
-def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> Options:
+def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> PodOptions:
     """How a changed PodSpec is judged. spec, metadata: as they were."""
     in_namespace = spec.get("hostUsers") is False
-    return Options(
+    return PodOptions(
         pod=pod,
         deletion_cost=bool(deletion_cost_fault(metadata.get("annotations") or {})),
         selector_values=_selector_values(spec.get("affinity") or {}),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from podless.apis.podspec import affinity, containers, env, marks, resources, scheduling, security, volumes, windows
 from podless.apis.podspec.containers import Pod
-from podless.apis.podspec.options import Options
+from podless.apis.podspec.options import PodOptions
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
@@ -28,7 +28,7 @@ _MOST_SECONDS = (1 << 31) - 1
 _HIDDEN = "when `hostUsers` is false"
 
 
-def validate_pod_spec(spec: Object, path: str, options: Options, metadata: Object | None = None) -> Errors:
+def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> Errors:
     """All that is wrong with a spec that has its defaults. metadata: of the pod; None for a template."""
     where = containers.visit_containers(spec, path)
     yield from _contents(spec, path, options, metadata)
@@ -61,7 +61,7 @@ def validate_pod_spec(spec: Object, path: str, options: Options, metadata: Objec
     yield from env.validate_file_keys(spec, path, where)
 
 
-def _contents(spec: Object, path: str, options: Options, metadata: Object | None) -> Errors:
+def _contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> Errors:
     """Volumes, claims, containers, and what they ask for."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
@@ -114,7 +114,7 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
                 yield from field.invalid_details(f"{where}.{key}", value, names.check_subdomain(value))
 
 
-def _network(spec: Object, path: str, options: Options) -> Errors:
+def _network(spec: Object, path: str, options: PodOptions) -> Errors:
     """On the network of the host, ports of containers are those of the host."""
     if not spec.get("hostNetwork"):
         return
@@ -161,7 +161,7 @@ def _searches(given: list[str], path: str) -> Errors:
             yield from field.invalid_details(f"{path}[{place}]", plain, names.check_underscored_subdomain(plain))
 
 
-def _users(spec: Object, path: str, options: Options, where: list[tuple[Object, str]]) -> Errors:
+def _users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> Errors:
     """Who has users of its own has little of the host."""
     if spec.get("hostUsers") is not False:
         return
@@ -211,7 +211,7 @@ def _aliases(spec: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
 
 
-def _classes(spec: Object, path: str, options: Options) -> Errors:
+def _classes(spec: Object, path: str, options: PodOptions) -> Errors:
     if priority := spec.get("priorityClassName"):
         yield from field.invalid_details(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
     if (runtime := spec.get("runtimeClassName")) is not None:

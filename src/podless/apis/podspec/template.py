@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.podspec import containers, marks, spared, spec
-from podless.apis.podspec.options import STRICT, STRICT_POD, Options
+from podless.apis.podspec.options import STRICT, STRICT_POD, PodOptions
 from podless.apis.shared.checks import Errors
 from podless.meta import field, objectmeta
 from podless.meta.field import FieldError
@@ -22,7 +22,7 @@ def validate_template_marks(template: Object, path: str, old: Object | None = No
     return list(marks.validate_annotations(notes, template.get("spec") or {}, f"{path}.annotations", _judged(old)))
 
 
-def _judged(old: Object | None) -> Options:
+def _judged(old: Object | None) -> PodOptions:
     return (
         STRICT
         if old is None
@@ -30,7 +30,7 @@ def _judged(old: Object | None) -> Options:
     )
 
 
-def _template(template: Object, path: str, judged: Options) -> Errors:
+def _template(template: Object, path: str, judged: PodOptions) -> Errors:
     metadata, given = template.get("metadata") or {}, template.get("spec") or {}
     notes, where = metadata.get("annotations") or {}, f"{path}.spec"
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
@@ -53,7 +53,7 @@ def validate_new_pod(obj: Object) -> list[FieldError]:
     return [*_pod(obj, STRICT_POD), *_new(obj)]
 
 
-def _pod(obj: Object, judged: Options) -> Errors:
+def _pod(obj: Object, judged: PodOptions) -> Errors:
     metadata, given = obj["metadata"], obj["spec"]
     yield from marks.validate_annotations(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
     yield from spec.validate_pod_spec(given, "spec", judged, metadata)

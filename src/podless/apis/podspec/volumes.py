@@ -69,13 +69,13 @@ def _source(volume: Object, path: str, *, far: bool, pod: bool) -> Errors:
 def _claim_name(volume: Object, path: str, metadata: Object | None) -> Errors:
     """The claim that is made for a volume has a good name."""
     pod, name = (metadata or {}).get("name"), volume.get("name")
-    if not pod or not name or volume.get("ephemeral") is None or next(iter(_given(volume))) != "ephemeral":
+    if not pod or not name or volume.get("ephemeral") is None or next(iter(_given_sources(volume))) != "ephemeral":
         return
     for text in names.check_subdomain(f"{pod}-{name}"):
         yield field.invalid(f"{path}.name", name, f'PVC name "{pod}-{name}": {text}')
 
 
-def _given(volume: Object) -> list[str]:
+def _given_sources(volume: Object) -> list[str]:
     return [kind for kind in _KINDS if volume.get(kind) is not None]
 
 

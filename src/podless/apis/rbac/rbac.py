@@ -67,7 +67,7 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
     return errors
 
 
-class BindingStrategy(TypedStrategy):
+class RoleBindingStrategy(TypedStrategy):
     """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
 
     allow_create_on_update = True
@@ -128,7 +128,7 @@ def _grouped(subject: Object) -> Object:
     return whole | {name: value for name, value in each(subject).items() if name not in whole}
 
 
-CLUSTER_ROLE_BINDING = BindingStrategy(("ClusterRole",), namespaced=False)
+CLUSTER_ROLE_BINDING = RoleBindingStrategy(("ClusterRole",), namespaced=False)
 CLUSTER_ROLE = RoleStrategy(namespaced=False)
-ROLE_BINDING = BindingStrategy(("Role", "ClusterRole"), namespaced=True)
+ROLE_BINDING = RoleBindingStrategy(("Role", "ClusterRole"), namespaced=True)
 ROLE = RoleStrategy(namespaced=True)

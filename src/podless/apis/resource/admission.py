@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
-from podless.auth.attributes import Attributes, Denied
+from podless.auth.attributes import AccessDenied, Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User, parse_account
 from podless.kinds.kind import Kind
@@ -101,7 +101,7 @@ class DeviceAccessCheck(Plugin):
         if decision.allowed:
             return ""
         reason = ": ".join(filter(None, (decision.error, decision.reason)))
-        return str(Denied(user, asked, reason))
+        return str(AccessDenied(user, asked, reason))
 
 
 def _find_request(obj: Object) -> str:

@@ -48,7 +48,7 @@ class PriorityClassStrategy(TypedStrategy):
         name, value = obj["metadata"].get("name") or "", obj["value"]
         errors = []
         if name.startswith(_RESERVED):
-            if not _known(obj):
+            if not _is_known(obj):
                 text = "priority class names with 'system-' prefix are reserved for system use only. error: "
                 errors.append(field.forbidden("metadata.name", text + _unknown(obj)))
         elif value > _MOST:
@@ -75,7 +75,7 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
         yield immutable_error("preemptionPolicy", obj.get("preemptionPolicy"))
 
 
-def _known(obj: Object) -> bool:
+def _is_known(obj: Object) -> bool:
     known = _KNOWN.get(obj["metadata"]["name"])
     return known is not None and not _unknown(obj)
 

@@ -46,7 +46,7 @@ class ReplicasStrategy(TemplateStrategy):
             if found is not None and selector.get("matchLabels", selector):
                 found["metadata"] = {**(found.get("metadata") or {}), "labels": {}}
 
-    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+    def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         """What is wrong with a spec; old: the one before, None for a new object."""
         raise NotImplementedError
 
@@ -55,11 +55,11 @@ class ReplicasStrategy(TemplateStrategy):
         return validate_immutable("spec.selector", spec.get("selector"), old.get("selector"))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return self.check(obj["spec"], None)
+        return self.validate_spec(obj["spec"], None)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec, before = obj["spec"], old["spec"]
-        return [*self.check(spec, before), *self.kept(spec, before)]
+        return [*self.validate_spec(spec, before), *self.kept(spec, before)]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = template.warn_of_object(obj, old)

@@ -38,7 +38,7 @@ def validate_template(template: Object, path: str, old: Object | None = None) ->
 
 
 def check_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with the annotations of a template that say something about its pods. old: as `check` has it."""
+    """Return what is wrong with the annotations of a template about its pods. old: as for `validate_spec`."""
     return podspec.validate_template_marks(template, path, old)
 
 

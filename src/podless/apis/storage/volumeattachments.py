@@ -41,13 +41,13 @@ class VolumeAttachmentStrategy(StatusStrategy):
         keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        errors, attacher = _check(obj), obj["spec"]["attacher"]
+        errors, attacher = _validate_attachment(obj), obj["spec"]["attacher"]
         if not attacher and not has("AttachersOnce"):
             errors.append(field.required("spec.attacher"))
         return [*errors, *_names(obj["spec"])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        errors = _check(obj)
+        errors = _validate_attachment(obj)
         if has("AttachersOnce"):
             errors += _names(obj["spec"])
         elif not obj["spec"]["attacher"]:
@@ -59,7 +59,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         return errors
 
 
-def _check(obj: Object) -> list[FieldError]:
+def _validate_attachment(obj: Object) -> list[FieldError]:
     spec, status = obj["spec"], obj["status"]
     errors = [*_source(spec["source"])]
     errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))

@@ -142,7 +142,7 @@ def _plain_scan(site: Site) -> Estimate:
     return site.size(0), None
 
 
-def _made(factor: float, size: Range) -> Estimate:
+def _estimate_list(factor: float, size: Range) -> Estimate:
     return size.scaled(factor).plus(Range(1 + NEW_LIST, 1 + NEW_LIST)), size
 
 
@@ -154,17 +154,17 @@ def _sliced(site: Site) -> Estimate:
     size = site.size(0)
     start, end = site.constant(1), site.constant(2)
     count = (size.high if end is None else end) - (start or 0)
-    return _made(1, Range(count % (MOST + 1), count % (MOST + 1)))
+    return _estimate_list(1, Range(count % (MOST + 1), count % (MOST + 1)))
 
 
 def _ranged(site: Site) -> Estimate:
     count = site.constant(0)
-    return _made(1, Range(MOST, MOST) if count is None else Range(max(count, 0), max(count, 0)))
+    return _estimate_list(1, Range(MOST, MOST) if count is None else Range(max(count, 0), max(count, 0)))
 
 
 def _flattened(site: Site) -> Estimate:
     depth = 1 if site.count < 2 else site.constant(1)
-    return _made(float(MOST) if depth is None else float(depth % (MOST + 1)), site.size(0))
+    return _estimate_list(float(MOST) if depth is None else float(depth % (MOST + 1)), site.size(0))
 
 
 def _compared(place: int) -> Callable[[Site], Estimate]:
@@ -172,7 +172,7 @@ def _compared(place: int) -> Callable[[Site], Estimate]:
         kind = site.type(place)
         texts = bool(kind.params) and kind.params[0].kind in ("string", "bytes")
         size = site.size(place)
-        return _made(2.0 + PER_CHARACTER * texts, size.times(size))
+        return _estimate_list(2.0 + PER_CHARACTER * texts, size.times(size))
 
     return estimate
 
@@ -188,13 +188,13 @@ def _compared_actual(place: int) -> Callable[..., int]:
 
 def _distinct_estimate(site: Site) -> Estimate:
     size = site.size(0)
-    return _made(2.0, size.times(size))
+    return _estimate_list(2.0, size.times(size))
 
 
 _SCAN = Cost(_plain_scan, lambda items, *_: value_cost(items))
 _OUTPUT = Cost(_sliced, lambda *given: _counted(1, size_of(given[-1])))
 _RANGE = Cost(_ranged, lambda *given: _counted(1, size_of(given[-1])))
-_REVERSE = Cost(lambda site: _made(1, site.size(0)), lambda *given: _counted(1, size_of(given[-1])))
+_REVERSE = Cost(lambda site: _estimate_list(1, site.size(0)), lambda *given: _counted(1, size_of(given[-1])))
 _FLATTEN = Cost(_flattened, lambda items, *rest: _counted(float(rest[0]) if len(rest) == 2 else 1.0, len(items)))
 
 

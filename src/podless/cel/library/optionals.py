@@ -31,7 +31,7 @@ def is_zero(value: Any) -> bool:
     return value is None or (not value and value.__class__ in values.NAMES)
 
 
-def _given(value: Any) -> Optional:
+def _make_optional(value: Any) -> Optional:
     return NONE if is_zero(value) else Optional(value)
 
 
@@ -53,7 +53,7 @@ LIBRARY = Library(
             "optional.ofNonZeroValue",
             "A value that is there unless it is the zero of its type.",
             ["!optional.ofNonZeroValue('').hasValue()", "optional.ofNonZeroValue(1).hasValue()"],
-            plain("optional_ofNonZeroValue", (PARAM_A,), _OPT, _given),
+            plain("optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional),
         ),
         declare_function(
             "optional.none",

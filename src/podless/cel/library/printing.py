@@ -30,18 +30,18 @@ _REFUSED = {
 }
 
 
-def _text(value: Any, precision: int | None = None) -> str:
+def _format_value(value: Any, precision: int | None = None) -> str:
     show = _TEXTS.get(value.__class__)
     if show is None:
         if isinstance(value, list):
-            return f"[{join_parts(map(_text, value))}]"
+            return f"[{join_parts(map(_format_value, value))}]"
         raise clause_error("s", value)
     return show(value)
 
 
 def _map(value: dict[Any, Any]) -> str:
-    entries = sorted(((_text(key), item) for key, item in value.items()), key=lambda entry: entry[0])
-    return f"{{{join_parts(f'{key}: {_text(item)}' for key, item in entries)}}}"
+    entries = sorted(((_format_value(key), item) for key, item in value.items()), key=lambda entry: entry[0])
+    return f"{{{join_parts(f'{key}: {_format_value(item)}' for key, item in entries)}}}"
 
 
 def _double(value: float) -> str:
@@ -88,7 +88,7 @@ def _number(letter: str) -> Callable[[Any, int | None], str]:
 
 CLAUSES = Clauses(
     {
-        "s": _text,
+        "s": _format_value,
         "d": _number("d"),
         "f": _number("f"),
         "e": _number("e"),

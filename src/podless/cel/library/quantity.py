@@ -112,7 +112,7 @@ def _float(value: QuantityValue) -> float:
     return base * (many * few) if value.power > 0 else base * (float(f"1e-{high * 32}") / few)
 
 
-def _add(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
+def _add_quantities(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
     return _sum(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), 1)
 
 
@@ -212,8 +212,8 @@ LIBRARY = Library(
             "add",
             "The sum.",
             ["quantity('50k').add(20) == quantity('50020')"],
-            member("quantity_add", _PAIR, QUANTITY, _add),
-            member("quantity_add_int", (QUANTITY, INT), QUANTITY, _add),
+            member("quantity_add", _PAIR, QUANTITY, _add_quantities),
+            member("quantity_add_int", (QUANTITY, INT), QUANTITY, _add_quantities),
             cost=_ONE,
         ),
         declare_function(

@@ -58,7 +58,7 @@ class _Variables(Fields):
         if made.program is None:
             return EvaluationError(f"composited variable {gotext.quote(name)} fails to compile: {made.error}")
         try:
-            return self._activation.run(made)
+            return self._activation.evaluate_expression(made)
         except EvaluationError as error:
             return EvaluationError(f"composited variable {gotext.quote(name)} fails to evaluate: {error}")
 
@@ -84,14 +84,14 @@ class Activation:
         if expression.error:
             raise ExpressionFailure(f"compilation error: {expression.error}")
         try:
-            value = self.run(expression)
+            value = self.evaluate_expression(expression)
         except EvaluationError as error:
-            self._check()
+            self._check_cost()
             raise ExpressionFailure(f"expression '{expression.source}' resulted in error: {error}") from None
-        self._check()
+        self._check_cost()
         return value
 
-    def run(self, expression: Expression) -> Any:
+    def evaluate_expression(self, expression: Expression) -> Any:
         """Return the value of an expression. Raises EvaluationError."""
         program = expression.program
         assert program is not None, expression.error
@@ -108,6 +108,6 @@ class Activation:
         self.left -= cost
         charge(_RUN + (cost >> _STEP))
 
-    def _check(self) -> None:
+    def _check_cost(self) -> None:
         if self.left < 0:
             raise OutOfBudget

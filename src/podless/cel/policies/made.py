@@ -244,16 +244,18 @@ def _foreign(value: Any) -> tuple[str, str, str]:
         inside = ", ".join(map(_code, value))
         if value.__class__ is Strings:
             return f"[{' '.join(value)}]", f"[]string{{{inside}}}", "[]string"
-        return f"[{' '.join(map(_text, value))}]", f"[]ref.Val{{{inside}}}", "[]ref.Val"
+        return f"[{' '.join(map(_format_value, value))}]", f"[]ref.Val{{{inside}}}", "[]ref.Val"
     if isinstance(value, dict):
-        pairs = [(_text(key), _code(key), item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))]
-        text = " ".join(f"{key}:{_text(item)}" for key, _, item in pairs)
+        pairs = [
+            (_format_value(key), _code(key), item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))
+        ]
+        text = " ".join(f"{key}:{_format_value(item)}" for key, _, item in pairs)
         code = ", ".join(f"{key}:{_code(item)}" for _, key, item in pairs)
         return f"map[{text}]", f"map[ref.Val]ref.Val{{{code}}}", "map[ref.Val]ref.Val"
     if value is None:
         return "NULL_VALUE", "0", "structpb.NullValue"
     kind = value.__class__
-    return _text(value), _code(value), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
+    return _format_value(value), _code(value), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
 
 
 _TYPES = {int: "types.Int", Uint: "types.Uint", bool: "types.Bool", float: "types.Double"}
@@ -270,7 +272,7 @@ _NATIVE = {
 }
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return a value as %v prints it."""
     kind = value.__class__
     if kind is bytes:
@@ -282,7 +284,7 @@ def _text(value: Any) -> str:
     if kind is TypeValue:
         return str(value.name)
     if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
+        return f"[{', '.join(map(_format_value, value))}]"
     if value is None:
         return "0"
     return (
@@ -303,4 +305,4 @@ def _code(value: Any) -> str:
         return f"0x{int(value):x}"
     if kind is bytes:
         return f"[]byte{{{', '.join(f'0x{byte:x}' for byte in value)}}}"
-    return str(value.ns) if kind is Duration else _text(value)
+    return str(value.ns) if kind is Duration else _format_value(value)

@@ -36,7 +36,7 @@ class TypedEnvironment:
         except CompileError:
             self._variables[name] = DYN
 
-    def check(self, source: str) -> str:
+    def find_problem(self, source: str) -> str:
         """Return what is wrong with an expression, or ""."""
         try:
             self._analyze(source)

@@ -43,7 +43,7 @@ class DefinitionRules:
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node. above: its ancestors, the root first."""
-        self._begin(above[0] if above else schema)
+        self._begin_definition(above[0] if above else schema)
         at = f"{path}.{RULES}"
         verdict = self._judge(schema, above)
         if not verdict.typed:
@@ -64,7 +64,7 @@ class DefinitionRules:
 
     def total(self, schema: Schema, path: str) -> list[FieldError]:
         """Return the errors of all rules of the schema together."""
-        self._begin(schema)
+        self._begin_definition(schema)
         costs, self._root = self._costs, None
         total = min(sum(cost for _, cost in costs), _MOST)
         self._costs, self._verdicts = [], {}
@@ -74,7 +74,7 @@ class DefinitionRules:
         errors = [field.forbidden(at, _CONTRIBUTED) for at, _ in greatest]
         return [*errors, field.forbidden(path, _over(_TOTAL, total, TOTAL_LIMIT))]
 
-    def _begin(self, root: Schema) -> None:
+    def _begin_definition(self, root: Schema) -> None:
         if self._root is not root:
             self._root, self._costs, self._verdicts = root, [], {}
             self._unchanged = any(root == old for old in self._old)
@@ -83,11 +83,11 @@ class DefinitionRules:
         """Return the verdict on a node; that of a node with rules over it where its values have no type."""
         nodes = (*above, schema)
         for place, node in enumerate(nodes[:-1]):
-            if node.get(RULES) and not (verdict := self._known(node, place == 0)).typed:
+            if node.get(RULES) and not (verdict := self._verdict_of(node, place == 0)).typed:
                 return verdict
-        return self._known(schema, not above)
+        return self._verdict_of(schema, not above)
 
-    def _known(self, node: Schema, root: bool) -> NodeVerdict:
+    def _verdict_of(self, node: Schema, root: bool) -> NodeVerdict:
         known = self._verdicts.get(id(node))
         if known is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))

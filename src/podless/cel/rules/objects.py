@@ -330,7 +330,7 @@ class _Walk:
         forgiven = not rule.transition and nearest is not None and nearest.unchanged()
         detail, fatal = self.message(rule, rules, obj, old)
         if fatal:
-            self.add(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
+            self.add_error(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
             raise _Stop
         shown: str | None = kind
         if has("CELShownValues"):
@@ -338,9 +338,9 @@ class _Walk:
         reason = rule.given.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""
-        self.add(RuleError(reason, at, shown, detail), forgiven)
+        self.add_error(RuleError(reason, at, shown, detail), forgiven)
 
-    def add(self, error: FieldError, forgiven: bool) -> None:
+    def add_error(self, error: FieldError, forgiven: bool) -> None:
         if not forgiven:
             self.errors.append(error)
         elif self.warnings is not None:

@@ -13,13 +13,13 @@ def render_report(report: Report, reread: Callable[[str], bytes | None], *, colo
     for finding in report.findings:
         where = f"file={_value(finding.file)},line={finding.line},col={finding.column}"
         title = _value(finding.about or finding.rule)
-        lines.append(f"::{finding.severity} {where},title={title}::{_text(finding.said)}")
+        lines.append(f"::{finding.severity} {where},title={title}::{_escape_text(finding.said)}")
     return "\n".join([*lines, report.summary()]) + "\n"
 
 
-def _text(given: str) -> str:
+def _escape_text(given: str) -> str:
     return given.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _value(given: str) -> str:
-    return _text(given).replace(":", "%3A").replace(",", "%2C")
+    return _escape_text(given).replace(":", "%3A").replace(",", "%2C")

@@ -17,18 +17,20 @@ def render_report(report: Report, reread: Callable[[str], bytes | None], *, colo
     root = ElementTree.Element("testsuites", tests=str(max(report.files, 1)), failures=str(report.errors))
     by_file: dict[str, list[ElementTree.Element]] = {}
     for finding in report.findings:
-        case = ElementTree.Element("testcase", name=_text(finding.about or finding.rule), classname=_text(finding.file))
+        case = ElementTree.Element(
+            "testcase", name=_escape_text(finding.about or finding.rule), classname=_escape_text(finding.file)
+        )
         kind = "failure" if finding.severity is Severity.ERROR else "system-out"
         inner = ElementTree.SubElement(case, kind)
         if kind == "failure":
-            inner.set("message", _text(": ".join(filter(None, (finding.releases, finding.message)))))
+            inner.set("message", _escape_text(": ".join(filter(None, (finding.releases, finding.message)))))
             inner.set("type", finding.rule)
-        inner.text = _text(str(finding))
+        inner.text = _escape_text(str(finding))
         by_file.setdefault(finding.file, []).append(case)
     for file, cases in by_file.items():
         failures = sum(case.find("failure") is not None for case in cases)
         suite = ElementTree.SubElement(
-            root, "testsuite", name=_text(file), tests=str(len(cases)), failures=str(failures)
+            root, "testsuite", name=_escape_text(file), tests=str(len(cases)), failures=str(failures)
         )
         suite.extend(cases)
     good = max(report.files - len(by_file), 0)
@@ -39,5 +41,5 @@ def render_report(report: Report, reread: Callable[[str], bytes | None], *, colo
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _text(given: str) -> str:
+def _escape_text(given: str) -> str:
     return _CONTROL.sub("\ufffd", given)

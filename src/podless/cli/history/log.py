@@ -19,7 +19,7 @@ from podless.cli.history.server import (
     run_with_server,
 )
 from podless.cli.history.source import HistorySource, Mistaken
-from podless.cli.transfer.resources import Resource
+from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT
 from podless.history.moments import parse_moment
 from podless.history.story import format_author, format_change, format_fields, format_value
@@ -62,7 +62,7 @@ def _start(options: argparse.Namespace) -> int:
     return run_command(options, lambda source: _run(options, source))
 
 
-async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[Resource | None, str]:
+async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
     """Return the resource and the namespace that are wanted, "" for all namespaces."""
     resource = await source.resource(options.kind) if options.kind else None
     namespace = options.namespace or ("default" if options.kind else "")
@@ -156,7 +156,7 @@ async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
             sys.stdout.flush()
 
 
-async def _explain(options: argparse.Namespace, source: HistorySource, resource: Resource, namespace: str) -> int:
+async def _explain(options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
     """Show the changes that gave a field its values, newest first."""
     async for change in source.changes(resource, namespace, options.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"

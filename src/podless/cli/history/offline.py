@@ -7,7 +7,7 @@ from pathlib import Path
 
 from podless.apis import catalog
 from podless.cli.history.source import Mistaken
-from podless.cli.transfer.resources import Resource, choose_resources
+from podless.cli.transfer.resources import ServedResource, choose_resources
 from podless.history.change import CREATE, decode_state, make_change, operation_of, place_of
 from podless.history.moments import find_revision
 from podless.kinds.kind import Kind
@@ -35,7 +35,7 @@ class OfflineHistory:
         """Close the database."""
         await self._store.close()
 
-    async def resource(self, name: str) -> Resource:
+    async def resource(self, name: str) -> ServedResource:
         """Return the built-in resource of a name, or one in the log by its plural or kind."""
         known = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
         known += [await self._custom(prefix) for prefix in self._store.changelog.resources()]
@@ -44,7 +44,7 @@ class OfflineHistory:
         except LookupError:
             raise Mistaken(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
 
-    async def _custom(self, prefix: str) -> Resource:
+    async def _custom(self, prefix: str) -> ServedResource:
         """Return a resource as its objects in the log show it."""
         group, plural = keys.resource_of(prefix)
         kind = api_version = ""
@@ -56,10 +56,10 @@ class OfflineHistory:
                 kind, api_version = str(state.get("kind", "")), str(state.get("apiVersion", ""))
                 break
         names = frozenset(filter(None, (plural, kind.lower())))
-        return Resource(group, api_version.rpartition("/")[2], plural, kind, namespaced, names=names)
+        return ServedResource(group, api_version.rpartition("/")[2], plural, kind, namespaced, names=names)
 
     async def changes(
-        self, resource: Resource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+        self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Return changes, newest first. states: with the object as each left it."""
         before = 0
@@ -74,7 +74,7 @@ class OfflineHistory:
                     continue
                 yield make_change(written, await self._before(written), place, state=states)
 
-    async def _page(self, resource: Resource | None, namespace: str, name: str, before: int) -> list[Written]:
+    async def _page(self, resource: ServedResource | None, namespace: str, name: str, before: int) -> list[Written]:
         log = self._store.changelog
         if resource is None:
             return await log.under([keys.ALL], before, most=_PAGE)
@@ -91,7 +91,7 @@ class OfflineHistory:
                 return Record(one.key, one.stored, one.revision, one.created)
         return None
 
-    async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+    async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
         key = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
         moment = at.get("at") or at.get("resourceVersion") or ""
@@ -106,6 +106,6 @@ class OfflineHistory:
         return decode_state(found[0].stored, found[0].revision) if found else None
 
 
-def _resource_of(kind: Kind) -> Resource:
+def _resource_of(kind: Kind) -> ServedResource:
     names = frozenset(name.lower() for name in (kind.plural, kind.kind, kind.singular, *kind.short_names) if name)
-    return Resource(kind.group, kind.versions[0].name, kind.plural, kind.kind, kind.namespaced, names=names)
+    return ServedResource(kind.group, kind.versions[0].name, kind.plural, kind.kind, kind.namespaced, names=names)

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from podless.cli.engine import DATABASE
 from podless.cli.history.offline import OfflineHistory
 from podless.cli.history.source import HistorySource, Mistaken
-from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
+from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
 from podless.history.story import Paint, leave_plain
@@ -116,9 +116,9 @@ class HistoryServer:
 
     def __init__(self, cluster: RemoteCluster) -> None:
         self.cluster = cluster
-        self._resources: list[Resource] | None = None
+        self._resources: list[ServedResource] | None = None
 
-    async def resource(self, name: str) -> Resource:
+    async def resource(self, name: str) -> ServedResource:
         """Return the resource of a name; one that is not served any more by PLURAL.GROUP. Raises Mistaken."""
         try:
             return choose_resources(await self.resources(), [name])[0]
@@ -126,16 +126,16 @@ class HistoryServer:
             plural, dot, group = name.lower().partition(".")
             if not dot:
                 raise Mistaken(f"the server has no {name}; name a resource that is gone as PLURAL.GROUP") from None
-            return Resource(group, "", plural, "", True)
+            return ServedResource(group, "", plural, "", True)
 
-    async def resources(self) -> list[Resource]:
+    async def resources(self) -> list[ServedResource]:
         """Return all resources that are served."""
         if self._resources is None:
             self._resources = await discover_resources(self.cluster, lambda text: print(text, file=sys.stderr))
         return self._resources
 
     async def changes(
-        self, resource: Resource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+        self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Return changes, newest first. states: with the object as each left it."""
         token = ""
@@ -149,7 +149,9 @@ class HistoryServer:
             if not token:
                 return
 
-    def query(self, resource: Resource | None, name: str, *, by: str = "", states: bool = False) -> dict[str, str]:
+    def query(
+        self, resource: ServedResource | None, name: str, *, by: str = "", states: bool = False
+    ) -> dict[str, str]:
         """Return the query that selects changes."""
         fields = {"author.user": by, "object.name": name}
         wanted = [f"{field}={_escape(value)}" for field, value in fields.items() if value]
@@ -158,7 +160,7 @@ class HistoryServer:
         query = {"fieldSelector": ",".join(wanted)} if wanted else {}
         return query | ({"state": "true"} if states else {})
 
-    async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+    async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
         path = resource.path(namespace, name)
         try:

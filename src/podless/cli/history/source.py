@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
 
-from podless.cli.transfer.resources import Resource
+from podless.cli.transfer.resources import ServedResource
 from podless.runtime.jsonobject import Object
 
 
@@ -16,13 +16,13 @@ class Mistaken(Exception):
 class HistorySource(Protocol):
     """A source of changes and states. Methods raise RemoteError, StoreError and Mistaken."""
 
-    async def resource(self, name: str) -> Resource:
+    async def resource(self, name: str) -> ServedResource:
         """Return the resource of a name."""
 
     def changes(
-        self, resource: Resource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+        self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Return changes, newest first. states: with the object as each left it."""
 
-    async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+    async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from podless.cli.history.server import HistoryServer, add_access, query_of_moment, run_with_server
 from podless.cli.history.source import Mistaken
-from podless.cli.transfer.resources import Resource
+from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_value
 from podless.remote.cluster import Refused
@@ -21,7 +21,7 @@ _SERVERS = (*_OWN, "deletionTimestamp", "deletionGracePeriodSeconds")
 _FIELDS = 5  # that are named in one line
 
 
-class Step(Enum):
+class UndoStep(Enum):
     """How an object is restored."""
 
     CREATE = "create"
@@ -32,10 +32,10 @@ class Step(Enum):
 class Undo(NamedTuple):
     """One object, how it is restored, its present state and the wanted one."""
 
-    resource: Resource
+    resource: ServedResource
     namespace: str
     name: str
-    step: Step
+    step: UndoStep
     now: Object | None
     wanted: Object | None
 
@@ -83,7 +83,7 @@ async def _undo_object(options: argparse.Namespace, server: HistoryServer) -> in
     return 0
 
 
-async def _before_last(server: HistoryServer, resource: Resource, namespace: str, name: str) -> Object | None:
+async def _before_last(server: HistoryServer, resource: ServedResource, namespace: str, name: str) -> Object | None:
     async for change in server.changes(resource, namespace, name):
         if change["operation"] == "create":
             return None
@@ -129,17 +129,19 @@ def is_owned(obj: Object | None) -> bool:
     return any(one.get("controller") for one in references)
 
 
-def plan_undo(resource: Resource, namespace: str, name: str, now: Object | None, wanted: Object | None) -> Undo | None:
+def plan_undo(
+    resource: ServedResource, namespace: str, name: str, now: Object | None, wanted: Object | None
+) -> Undo | None:
     """Return what brings an object to a state, None where nothing has to be done."""
     if wanted is None:
-        return Undo(resource, namespace, name, Step.DELETE, now, None) if now is not None else None
+        return Undo(resource, namespace, name, UndoStep.DELETE, now, None) if now is not None else None
     if now is None:
-        return Undo(resource, namespace, name, Step.CREATE, None, wanted)
-    undo = Undo(resource, namespace, name, Step.UPDATE, now, wanted)
+        return Undo(resource, namespace, name, UndoStep.CREATE, None, wanted)
+    undo = Undo(resource, namespace, name, UndoStep.UPDATE, now, wanted)
     return undo if describe_undo(undo) else None
 
 
-def _comparable(resource: Resource, obj: Object) -> Object:
+def _comparable(resource: ServedResource, obj: Object) -> Object:
     """Return the part of an object that an undo restores."""
     metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
     left_out = ("metadata", "status") if resource.status else ("metadata",)
@@ -162,7 +164,7 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
     query = "?" + urlencode({"fieldManager": "podless-undo"} | ({"dryRun": "All"} if dry_run else {}))
     place, suffix = f"{undo.resource.full} {undo.name}", " (dry run)" if dry_run else ""
     path = undo.resource.path(undo.namespace, undo.name)
-    if undo.step is Step.DELETE:
+    if undo.step is UndoStep.DELETE:
         assert undo.now is not None
         body: Object = {"preconditions": {"uid": undo.now["metadata"]["uid"]}}
         if dry_run:  # beside a body, the server does not read the query
@@ -172,7 +174,7 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
         return
     assert undo.wanted is not None
     body = _comparable(undo.resource, undo.wanted)
-    if undo.step is Step.CREATE:
+    if undo.step is UndoStep.CREATE:
         made = await server.cluster.send("POST", undo.resource.path(undo.namespace) + query, body)
         print(f"{place}: created again with the new uid {made['metadata']['uid']}{suffix}")
         return

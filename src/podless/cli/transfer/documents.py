@@ -36,7 +36,7 @@ class ExportSink(Protocol):
     ) -> None: ...
 
 
-def _text(obj: Object, form: str) -> bytes:
+def _encode_document(obj: Object, form: str) -> bytes:
     return serializer.encode_json(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
 
 
@@ -53,7 +53,7 @@ class DocumentStream:
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
         part = self._first if needed else self._rest
-        part.write((b"" if self._form == "json" else _MARK + b"\n") + _text(obj, self._form))
+        part.write((b"" if self._form == "json" else _MARK + b"\n") + _encode_document(obj, self._form))
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +98,7 @@ class Folder:
         path = place / _part(full) / _part(f"{name}.{self._form}")
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(_text(obj, self._form))
+            file.write(_encode_document(obj, self._form))
 
     def __enter__(self) -> Self:
         self._folder.mkdir(parents=True, exist_ok=True)

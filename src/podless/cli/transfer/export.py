@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.own import made_by_server
 from podless.cli.transfer.renew import export_object
-from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
+from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
@@ -85,7 +85,7 @@ class Export:
         self.failed += 1
         self._warn(text)
 
-    async def _all(self, resource: Resource) -> bool:
+    async def _all(self, resource: ServedResource) -> bool:
         """Write all objects of a resource; whether there were any."""
         before = self.done
         for namespace in self._choice.namespaces or ("",):
@@ -96,7 +96,7 @@ class Export:
                 self._refuse(f"{resource.full}: {refused}")
         return self.done > before
 
-    def _one(self, resource: Resource, obj: Object) -> None:
+    def _one(self, resource: ServedResource, obj: Object) -> None:
         obj = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
         metadata = obj["metadata"]
         if made_by_server(obj):
@@ -113,7 +113,7 @@ class Export:
         self.done += 1
         self._say(f"exported {self.done}; now {resource.full}")
 
-    async def _listed(self, resource: Resource, namespace: str) -> AsyncIterator[Object]:
+    async def _listed(self, resource: ServedResource, namespace: str) -> AsyncIterator[Object]:
         query = {}
         if self._choice.selector:
             query["labelSelector"] = self._choice.selector
@@ -138,7 +138,7 @@ class Export:
             size = (self._cluster.received - before) / max(len(page.get("items") or ()), 1)
             most = max(1, min(int(_BYTES / max(size, 1)), 4 * most, _PAGE))
 
-    async def _needed(self, resource: Resource, names: Iterable[str], *, quiet: bool) -> None:
+    async def _needed(self, resource: ServedResource, names: Iterable[str], *, quiet: bool) -> None:
         """Write what others need. quiet: some of it may well not be there."""
         for name in names:
             if (path := resource.path(name=name)) in self._there:

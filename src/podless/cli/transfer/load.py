@@ -12,7 +12,7 @@ from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.export import object_label
 from podless.cli.transfer.order import Order, owner_references
 from podless.cli.transfer.own import is_adopted
-from podless.cli.transfer.resources import Resource, list_served
+from podless.cli.transfer.resources import ServedResource, list_served
 from podless.remote.attempts import retry_call
 from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
@@ -52,8 +52,8 @@ class Import:
         self._existing = existing
         self._namespace = namespace
         self._uids: dict[str, str] = {}  # of owners: new ones by those in the documents
-        self._known: dict[str, dict[str, Resource]] = {}  # by apiVersion and kind
-        self._later: list[tuple[Resource, Object]] = []  # whose owners are made after them
+        self._known: dict[str, dict[str, ServedResource]] = {}  # by apiVersion and kind
+        self._later: list[tuple[ServedResource, Object]] = []  # whose owners are made after them
 
     async def run(self) -> None:
         """Import. Raises RemoteError if the server does not answer; another run then continues."""
@@ -85,7 +85,7 @@ class Import:
         done = self.made + self.same + self.changed + self.failed
         self._say(f"{done} of {self._order.total} objects")
 
-    async def _place(self, resource: Resource, obj: Object) -> None:
+    async def _place(self, resource: ServedResource, obj: Object) -> None:
         body = renew.renew_object(obj, self._uids)
         if resource.namespaced:
             obj["metadata"].setdefault("namespace", self._namespace)
@@ -106,7 +106,7 @@ class Import:
         if resource.status and isinstance(wanted, dict) and wanted and (fresh or not _has_status(there)):
             await self._status(resource, obj, there)
 
-    async def _create(self, resource: Resource, obj: Object, body: Object) -> tuple[Object | None, bool]:
+    async def _create(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
         """Make it, or see to it that it is there; the object, None where it could not be, and whether it is new."""
         path = resource.path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
@@ -119,7 +119,7 @@ class Import:
         self.made += 1
         return made, True
 
-    async def _present(self, resource: Resource, obj: Object, body: Object) -> Object | None:
+    async def _present(self, resource: ServedResource, obj: Object, body: Object) -> Object | None:
         """Return the existing object of this name, updated if `existing` asks for it."""
         path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
@@ -143,7 +143,7 @@ class Import:
 
         return await retry_call(bring, Conflicting, tries=_TRIES)
 
-    async def _status(self, resource: Resource, obj: Object, there: Object) -> None:
+    async def _status(self, resource: ServedResource, obj: Object, there: Object) -> None:
         path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
         first = [there]
 
@@ -187,7 +187,7 @@ class Import:
         uid: str = owner["metadata"]["uid"]
         return uid
 
-    async def _refer(self, resource: Resource, obj: Object) -> None:
+    async def _refer(self, resource: ServedResource, obj: Object) -> None:
         """Add the references to owners that were created after an object."""
         named, _ = await self._references(obj, last=True)
         path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
@@ -198,10 +198,10 @@ class Import:
 
     # kinds
 
-    async def _resource(self, obj: Object) -> Resource | None:
+    async def _resource(self, obj: Object) -> ServedResource | None:
         return (await self._kinds(obj["apiVersion"])).get(obj["kind"])
 
-    async def _kinds(self, api_version: str) -> dict[str, Resource]:
+    async def _kinds(self, api_version: str) -> dict[str, ServedResource]:
         if api_version not in self._known:
             try:
                 found = await list_served(self._cluster, api_version)
@@ -231,7 +231,7 @@ def _has_status(obj: Object) -> bool:
     return any(each.get("subresource") == "status" for each in obj["metadata"].get("managedFields") or ())
 
 
-def _without(resource: Resource, obj: Object) -> Object:
+def _without(resource: ServedResource, obj: Object) -> Object:
     """Return an object for comparisons: without what the server or other requests set."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
     left = {key: value for key, value in obj.items() if key != "status" or not resource.status}

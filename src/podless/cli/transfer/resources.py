@@ -15,7 +15,7 @@ _TWICE = {("events.k8s.io", "events")}  # shown in the core group as well
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class ServedResource:
     """One resource in the version that is read and written. status: whether it has the subresource.
 
     names: by which it can be chosen.
@@ -46,7 +46,7 @@ class Resource:
         return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[Resource]:
+async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[ServedResource]:
     """Return all resources, each in its group's preferred version, or else in the first that has it.
 
     warn: called for a group that does not answer. Raises RemoteError.
@@ -57,14 +57,14 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
         names = [each["groupVersion"] for each in group["versions"]]
         versions += sorted(names, key=lambda name: name != preferred)
 
-    async def one(version: str) -> list[Resource]:
+    async def one(version: str) -> list[ServedResource]:
         try:
             return await list_served(cluster, version)
         except Refused as refused:
             warn(f"{version}: {refused}")
             return []
 
-    found: dict[tuple[str, str], Resource] = {}
+    found: dict[tuple[str, str], ServedResource] = {}
     for listed in await asyncio.gather(*map(one, versions)):
         for each in listed:
             if (each.group, each.plural) not in _TWICE:
@@ -72,14 +72,16 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
     return list(found.values())
 
 
-async def list_served(cluster: RemoteCluster, api_version: str) -> list[Resource]:
+async def list_served(cluster: RemoteCluster, api_version: str) -> list[ServedResource]:
     """Return the resources of one version of a group. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
     statuses = {each["name"].removesuffix("/status") for each in listed if each["name"].endswith("/status")}
     group, _, version = api_version.rpartition("/")
     return [
-        Resource(group, version, each["name"], each["kind"], each["namespaced"], each["name"] in statuses, _names(each))
+        ServedResource(
+            group, version, each["name"], each["kind"], each["namespaced"], each["name"] in statuses, _names(each)
+        )
         for each in listed
         if "/" not in each["name"] and set(each["verbs"]) >= _NEEDED
     ]
@@ -90,7 +92,7 @@ def _names(told: Object) -> frozenset[str]:
     return frozenset(name.lower() for name in names if name)
 
 
-def choose_resources(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
+def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) -> list[ServedResource]:
     """Return the resources with these names: plural, PLURAL.GROUP, kind or short name; the first match.
 
     Raises LookupError.

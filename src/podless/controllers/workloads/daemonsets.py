@@ -29,7 +29,7 @@ class DaemonSets(OwnerController):
         for entry in self.api.collection(DAEMON_SETS).under(DAEMON_SETS.prefix)[0]:
             self.queue.add(entry.key)
 
-    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         template = obj["spec"]["template"]
         revision, wanted = hashes.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
         live = [pod for pod in made if pods.is_active(pod)]

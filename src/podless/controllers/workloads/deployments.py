@@ -23,7 +23,7 @@ class Deployments(OwnerController):
     name = "deployment-controller"
     owners, things = DEPLOYMENTS, REPLICA_SETS
 
-    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         """Create the replica set of the current template, then move replicas to it step by step."""
         sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_revision)

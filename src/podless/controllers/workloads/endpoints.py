@@ -52,10 +52,10 @@ class ServiceEndpoints(Controller):
                 chosen.append(pod)
         chosen.sort(key=lambda pod: pod["metadata"]["name"])
         ports = _ports(service, chosen)
-        await self._put(ENDPOINTS, _endpoints(service, chosen[:_MOST], ports))
-        await self._put(ENDPOINT_SLICES, _slice(service, chosen[:_MOST], ports))
+        await self._put_object(ENDPOINTS, _endpoints(service, chosen[:_MOST], ports))
+        await self._put_object(ENDPOINT_SLICES, _slice(service, chosen[:_MOST], ports))
 
-    async def _put(self, kind: Kind, wanted: Object) -> None:
+    async def _put_object(self, kind: Kind, wanted: Object) -> None:
         """Make an object, or change it where it says something else."""
         metadata = wanted["metadata"]
         entry = (await self.api.loaded(kind)).get(kind.key(metadata["namespace"], metadata["name"]))

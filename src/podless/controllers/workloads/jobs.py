@@ -20,7 +20,7 @@ class Jobs(OwnerController):
     name = "job-controller"
     owners, things = JOBS, PODS
 
-    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:
             return

@@ -51,14 +51,14 @@ class OwnerController(Controller):
         self.leave.append(clock.CURRENT.get().listen(self._advanced))
         things = await self.api.loaded(self.things)
         for entry in things.under(self.things.prefix)[0]:
-            self._put(entry.key, entry.decode())
+            self._note_owned(entry.key, entry.decode())
         self.leave.append(things.add_event_handler(self._note_thing))
 
     def _note_thing(self, events: Sequence[Event]) -> None:
         for event in events:
-            self._put(event.key, event.after.decode() if event.after is not None else None)
+            self._note_owned(event.key, event.after.decode() if event.after is not None else None)
 
-    def _put(self, key: str, obj: Object | None) -> None:
+    def _note_owned(self, key: str, obj: Object | None) -> None:
         """Note a created object, or that it is gone."""
         before = self._places.pop(key, None)
         if before is not None:
@@ -98,11 +98,11 @@ class OwnerController(Controller):
             return
         obj = entry.decode()
         try:
-            await self.look(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
+            await self.reconcile_owner(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
         except CannotMake:
             self.queue.add(key, _AGAIN)
 
-    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         """Reconcile the objects that were created for an owner."""
         raise NotImplementedError
 
@@ -125,7 +125,7 @@ class OwnerController(Controller):
                 self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
             )
             raise CannotMake(error.message) from None
-        self._put(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
+        self._note_owned(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def drop(self, obj: Object) -> None:
         """Delete a thing."""

@@ -29,15 +29,15 @@ class Readiness(Controller):
         collection = await self.api.loaded(PODS)
         self._given = 0
         for entry in collection.under(PODS.prefix)[0]:
-            self._look(entry)
-        self.leave.append(collection.add_event_handler(self._note))
+            self._queue_pod(entry)
+        self.leave.append(collection.add_event_handler(self._note_events))
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.after is not None:
-                self._look(event.after)
+                self._queue_pod(event.after)
 
-    def _look(self, entry: Entry) -> None:
+    def _queue_pod(self, entry: Entry) -> None:
         pod = entry.decode()
         if (
             pods.is_terminating(pod)

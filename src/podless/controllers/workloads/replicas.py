@@ -21,7 +21,7 @@ class ReplicaSets(OwnerController):
     name = "replicaset-controller"
     owners, things = REPLICA_SETS, PODS
 
-    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         """Create missing pods; delete surplus ones, first those that are not ready, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
         active = [pod for pod in made if pods.is_active(pod)]

@@ -22,7 +22,7 @@ class StatefulSets(OwnerController):
     name = "statefulset-controller"
     owners, things = STATEFUL_SETS, PODS
 
-    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
         revision = f"{name}-{hashes.hash_template(spec['template'])}"
         first = (spec.get("ordinals") or {}).get("start") or 0

@@ -34,10 +34,10 @@ class Volumes(Controller):
             found = await self.api.loaded(kind)
             for entry in found.under(kind.prefix)[0]:
                 self.queue.add(entry.key)
-            self.leave.append(found.add_event_handler(self._note))
+            self.leave.append(found.add_event_handler(self._note_events))
         self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pods))
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             self.queue.add(event.key)
             entry = event.after or event.before

@@ -170,7 +170,7 @@ class Auditor:
         event["stageTimestamp"] = _time(now)
         if audit.annotations and answer is not None:
             event["annotations"] = audit.annotations
-        self._backend.note(_line(event))
+        self._backend.queue_line(_line(event))
 
 
 def _agent(text: str) -> str:
@@ -214,18 +214,18 @@ def _reference(asked: Attributes, sent: Any) -> Object:
     given = metadata if isinstance(metadata, dict) else {}
     found = {
         "resource": asked.resource,
-        "namespace": asked.namespace or _text(given.get("namespace")),
-        "name": asked.name or _text(given.get("name")),
-        "uid": _text(given.get("uid")),
+        "namespace": asked.namespace or _as_text(given.get("namespace")),
+        "name": asked.name or _as_text(given.get("name")),
+        "uid": _as_text(given.get("uid")),
         "apiGroup": asked.group,
         "apiVersion": asked.version,
-        "resourceVersion": _text(given.get("resourceVersion")),
+        "resourceVersion": _as_text(given.get("resourceVersion")),
         "subresource": asked.subresource,
     }
     return {key: value for key, value in found.items() if value}
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 

@@ -53,10 +53,10 @@ class Backend:
         if not self._writer.is_alive():
             self._writer.start()
 
-    def note(self, line: bytes) -> None:
+    def queue_line(self, line: bytes) -> None:
         """Queue a line, with its end."""
         self.events += 1
-        waiting = self._queue.put(line)
+        waiting = self._queue.put_line(line)
         if waiting >= _AT_ONCE:
             self.flush()
         elif waiting:
@@ -101,7 +101,7 @@ class _Queue:
         self._ready = self._ended = False
         self._changed = threading.Condition()
 
-    def put(self, line: bytes) -> int:
+    def put_line(self, line: bytes) -> int:
         """Add a line. Returns the bytes that are queued, 0 where the line was dropped."""
         with self._changed:
             if self._size + len(line) > self._most:
@@ -165,7 +165,7 @@ class _Queue:
             self._changed.wait_for(lambda: self._ended or self._files, seconds)
             return not self._ended
 
-    def look(self, room: int) -> tuple[int | None, list[bytes]]:
+    def peek(self, room: int) -> tuple[int | None, list[bytes]]:
         """Return the next file, or the next lines up to `room` bytes, at least one. They stay queued."""
         with self._changed:
             lines: list[bytes] = []
@@ -219,7 +219,7 @@ class _Writer(threading.Thread):
             while not self._write_all():
                 going = self._queue.rest(_AGAIN)
                 if (file := self._queue.skip_to_file()) is not None:
-                    self._take(file)
+                    self._open_file(file)
                 if not going:
                     self._write_all()
                     return self._release()
@@ -240,9 +240,9 @@ class _Writer(threading.Thread):
     def _write_some(self) -> bool:
         """Write a piece that leaves the file no larger than it may become. Returns False where nothing is left."""
         room = min(self._limit - self._written, _AT_ONCE) if self._limit else _AT_ONCE
-        file, lines = self._queue.look(room)
+        file, lines = self._queue.peek(room)
         if file is not None:
-            self._take(file)
+            self._open_file(file)
         elif not lines:
             return False
         elif self._limit and self._written and not self._torn and self._written + len(lines[0]) > self._limit:
@@ -261,7 +261,7 @@ class _Writer(threading.Thread):
             self._written += count
             self._torn += count
 
-    def _take(self, file: int) -> None:
+    def _open_file(self, file: int) -> None:
         self._release()
         self._file = file
         self._torn = 0
@@ -272,7 +272,7 @@ class _Writer(threading.Thread):
         stamp = datetime.fromtimestamp(clock.wall_time(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
         with contextlib.suppress(FileNotFoundError):  # moved by somebody else
             self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
-        self._take(_open(self._path))
+        self._open_file(_open(self._path))
         if self._backups:
             aside = sorted(self._path.parent.glob(f"{self._path.stem}-????-??-??T*{self._path.suffix}"))
             for old in aside[: -self._backups]:

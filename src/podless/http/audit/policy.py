@@ -23,7 +23,7 @@ class BadPolicy(StartError):
 
 
 @dataclass(frozen=True, slots=True)
-class Resources:
+class AuditedResources:
     """Resources of one group; none stands for all of them, and no name for all names."""
 
     group: str
@@ -57,7 +57,7 @@ class AuditRule:
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
-    resources: tuple[Resources, ...] = ()
+    resources: tuple[AuditedResources, ...] = ()
     namespaces: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     omit: frozenset[str] = frozenset()
@@ -174,14 +174,14 @@ def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule
     )
 
 
-def _resources(given: Any, at: str) -> Resources:
+def _resources(given: Any, at: str) -> AuditedResources:
     if not isinstance(given, dict) or not isinstance(given.get("group", ""), str):
         raise BadPolicy(f"{at}: must be an object with group, resources and resourceNames")
     names = _texts(given, "resourceNames", at)
     resources = _texts(given, "resources", at)
     if names and not resources:
         raise BadPolicy(f"{at}.resourceNames: requires resources")
-    return Resources(given.get("group", ""), resources, names)
+    return AuditedResources(given.get("group", ""), resources, names)
 
 
 def _texts(given: dict[str, Any], key: str, at: str) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ class InjectedFault:
         for each in _TERMS:
             given = getattr(self, each.name)
             if given != each.default:
-                _check(field_name(each.name), given, each.metadata["term"])
+                _validate_field(field_name(each.name), given, each.metadata["term"])
         for rule in RULES:
             if not rule.holds(self):
                 raise BadFault(rule.message)
@@ -257,7 +257,7 @@ RULES = (
 )
 
 
-def _check(name: str, given: Any, term: Term) -> None:
+def _validate_field(name: str, given: Any, term: Term) -> None:
     """Raise BadFault for an invalid value of a field."""
     taken = (int, float) if term.type is float else (term.type,)
     if type(given) not in taken:

@@ -14,7 +14,7 @@ _TYPE = b"\x0a"  # the tag of an event's type
 _BEGIN = b'{"type":"'
 
 
-class Frames(Protocol):
+class EventFrames(Protocol):
     """A framing of events."""
 
     def split(self, data: bytes) -> Iterator[bytes]:
@@ -90,11 +90,11 @@ def _varint(data: bytes, place: int) -> tuple[int, int]:
             return number, place
 
 
-JSON_LINES: Frames = _Lines()
-PROTOBUF_FRAMES: Frames = _Binary()
+JSON_LINES: EventFrames = _Lines()
+PROTOBUF_FRAMES: EventFrames = _Binary()
 
 
-def compress_events(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
+def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[bytes]:
     """Merge the events of each object into one, in the order of the last ones.
 
     An object that was created and deleted has no event; one that was deleted and created again has two.

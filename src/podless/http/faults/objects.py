@@ -53,11 +53,11 @@ class FaultObjects(Controller):
         self._known: dict[str, _Known] = {}
 
     async def begin(self) -> None:
-        self.api.registry.put(self._kind)
+        self.api.registry.put_kind(self._kind)
         collection = await self.api.loaded(self._kind)
         self.leave.append(collection.add_event_handler(self._changed))
         for entry in collection.under(self._kind.prefix)[0]:
-            self._take(entry)
+            self._put_in_force(entry)
         self._scripted.settle = self.settle
 
     async def stop(self) -> None:
@@ -72,14 +72,14 @@ class FaultObjects(Controller):
             if event.after is None or event.after.terminating:
                 self._forget(event.key)
             else:
-                self._take(event.after)
+                self._put_in_force(event.after)
 
     def _forget(self, key: str) -> None:
         known = self._known.pop(key, None)
         if known is not None:
-            self._scripted.put(known.fault.label, None)
+            self._scripted.put_fault(known.fault.label, None)
 
-    def _take(self, entry: Entry) -> None:
+    def _put_in_force(self, entry: Entry) -> None:
         """Put a Fault in force."""
         obj = entry.decode()
         metadata, known = obj["metadata"], self._known.get(entry.key)
@@ -92,7 +92,7 @@ class FaultObjects(Controller):
                 return
             known = self._known[entry.key] = _Known(fault, metadata["uid"], metadata["generation"])
             fault.tell = partial(self.queue.add, entry.key, _DELAY)
-            self._scripted.put(fault.label, fault)
+            self._scripted.put_fault(fault.label, fault)
             self.queue.add(entry.key)
         if not known.writing:
             self._count(known, obj)

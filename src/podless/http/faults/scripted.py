@@ -72,7 +72,7 @@ class Faults:
         with self._lock:
             self._change(())
 
-    def put(self, name: str, fault: InjectedFault | None) -> None:
+    def put_fault(self, name: str, fault: InjectedFault | None) -> None:
         """Set the fault of an object; None removes it."""
         with self._lock:
             self._objects.pop(name, None)

@@ -11,7 +11,7 @@ from podless.cel.errors import EvaluationError, NoSuchKey
 from podless.cel.program import LIMIT
 from podless.codec import serializer
 from podless.kinds.declared import ConversionFault
-from podless.kinds.declared.paths import Misfit, Path, find_holders, move_values, put_value, remove_value
+from podless.kinds.declared.paths import DeclaredPath, PathMisfit, find_holders, move_values, put_value, remove_value
 from podless.kinds.declared.values import Account, ValueTooLarge, to_json
 from podless.runtime.jsonobject import Object
 
@@ -23,7 +23,7 @@ BUDGET = 10 * LIMIT  # cost of all expressions for one object in one step, as fo
 
 
 @dataclass(slots=True)
-class Step:
+class ConversionStep:
     """What changes from one version to another.
 
     schema: of the target version. moves: as `sort_moves` gives them. values: the targets of programs.
@@ -33,9 +33,9 @@ class Step:
     target: str
     schema: Schema
     moves: list[Any] = field(default_factory=list)
-    values: list[tuple[Path, Program]] = field(default_factory=list)
-    removed: list[Path] = field(default_factory=list)
-    defaults: list[tuple[Path, Any]] = field(default_factory=list)
+    values: list[tuple[DeclaredPath, Program]] = field(default_factory=list)
+    removed: list[DeclaredPath] = field(default_factory=list)
+    defaults: list[tuple[DeclaredPath, Any]] = field(default_factory=list)
 
     def carry_out(self, obj: Object) -> Object:
         """Return an object of the source version as one of the target version, a new one. Raises ConversionFault."""
@@ -49,11 +49,11 @@ class Step:
                 remove_value(made, path)
             for path, value in self.defaults:
                 _fill(made, path, value)
-        except Misfit as error:
+        except PathMisfit as error:
             raise ConversionFault(str(error)) from None
         return made
 
-    def _set(self, made: Object, obj: Object, path: Path, program: Program, left: int, account: Account) -> int:
+    def _set(self, made: Object, obj: Object, path: DeclaredPath, program: Program, left: int, account: Account) -> int:
         """Set a field to the value of an expression. Returns the cost."""
         try:
             value, cost = program.run(obj, limit=min(LIMIT, left))
@@ -78,7 +78,7 @@ class Step:
             program.complete()
 
 
-def _fill(obj: Object, path: Path, value: Any) -> None:
+def _fill(obj: Object, path: DeclaredPath, value: Any) -> None:
     for holder in find_holders(obj, path.steps):
         if holder.get(path.name) is None:
             holder[path.name] = serializer.copy_value(value)
@@ -87,17 +87,17 @@ def _fill(obj: Object, path: Path, value: Any) -> None:
 class Conversions:
     """All declared conversions of a definition, between any two of its versions."""
 
-    def __init__(self, steps: Iterable[Step]) -> None:
-        self.steps: Mapping[tuple[str, str], Step] = {(step.source, step.target): step for step in steps}
-        self._ways: dict[tuple[str, str], tuple[Step, ...]] = {}
+    def __init__(self, steps: Iterable[ConversionStep]) -> None:
+        self.steps: Mapping[tuple[str, str], ConversionStep] = {(step.source, step.target): step for step in steps}
+        self._ways: dict[tuple[str, str], tuple[ConversionStep, ...]] = {}
         names = list(dict.fromkeys(name for pair in self.steps for name in pair))
         for source in names:
             for target, way in self._search(source).items():
                 self._ways[source, target] = way
 
-    def _search(self, source: str) -> dict[str, tuple[Step, ...]]:
+    def _search(self, source: str) -> dict[str, tuple[ConversionStep, ...]]:
         """Return the shortest way from a version to each other one."""
-        found: dict[str, tuple[Step, ...]] = {source: ()}
+        found: dict[str, tuple[ConversionStep, ...]] = {source: ()}
         todo = deque([source])
         while todo:
             name = todo.popleft()

@@ -22,11 +22,11 @@ class BadPath(Exception):
     """A text is no path; the message says why."""
 
 
-class Misfit(Exception):
+class PathMisfit(Exception):
     """An object has something else where a path needs an object; the message names the place."""
 
 
-class Path(NamedTuple):
+class DeclaredPath(NamedTuple):
     """A path. steps: names of fields and keys; None stands for each item of a list or map."""
 
     text: str
@@ -45,12 +45,12 @@ class Path(NamedTuple):
         last = max((place for place, step in enumerate(self.steps, 1) if step is None), default=0)
         return self.steps[:last]
 
-    def below(self, prefix: tuple[str | None, ...]) -> Path:
+    def below(self, prefix: tuple[str | None, ...]) -> DeclaredPath:
         """Return the path as seen from an item of its prefix."""
-        return Path(self.text, self.steps[len(prefix) :])
+        return DeclaredPath(self.text, self.steps[len(prefix) :])
 
 
-def parse_path(text: Any) -> Path:
+def parse_path(text: Any) -> DeclaredPath:
     """Read a path. Raises BadPath."""
     if not isinstance(text, str) or not text:
         raise BadPath("must be the path of a field, such as spec.size")
@@ -75,10 +75,10 @@ def parse_path(text: Any) -> Path:
         head[0] == "metadata" and (len(steps) < 3 or head[1] not in ("labels", "annotations"))
     ):
         raise BadPath("of metadata, only single labels and annotations can be converted")
-    return Path(text, tuple(steps))
+    return DeclaredPath(text, tuple(steps))
 
 
-def find_schema(schema: Object, path: Path) -> Object | None:
+def find_schema(schema: Object, path: DeclaredPath) -> Object | None:
     """Return the schema of a field; None where the schema knows no such field, ANYTHING where it allows any."""
     node: Any = schema
     steps = path.steps
@@ -109,7 +109,7 @@ def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False)
         if isinstance(obj, dict):
             yield obj
         elif make:
-            raise Misfit("")
+            raise PathMisfit("")
         return
     step, rest = steps[0], steps[1:]
     if step is None:
@@ -120,7 +120,7 @@ def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False)
         return
     if not isinstance(obj, dict):
         if make:
-            raise Misfit("")
+            raise PathMisfit("")
         return
     below = obj.get(step)
     if below is None:
@@ -130,29 +130,31 @@ def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False)
     yield from find_holders(below, rest, make=make)
 
 
-def put_value(obj: Object, path: Path, value: Any) -> None:
+def put_value(obj: Object, path: DeclaredPath, value: Any) -> None:
     """Set a field, and make the objects on the way to it. Raises Misfit."""
     try:
         for holder in find_holders(obj, path.steps, make=True):
             holder[path.name] = value
-    except Misfit:
-        raise Misfit(f"{path.text}: something on the way to it is not an object") from None
+    except PathMisfit:
+        raise PathMisfit(f"{path.text}: something on the way to it is not an object") from None
 
 
-def remove_value(obj: Object, path: Path) -> None:
+def remove_value(obj: Object, path: DeclaredPath) -> None:
     """Drop a field."""
     for holder in find_holders(obj, path.steps):
         holder.pop(path.name, None)
 
 
-def is_within(path: Path, other: Path) -> bool:
+def is_within(path: DeclaredPath, other: DeclaredPath) -> bool:
     """Whether a path is another one, or leads to something in it."""
     return path.steps[: len(other.steps)] == other.steps
 
 
-def sort_moves(moves: Mapping[Path, Path]) -> list[tuple[tuple[str | None, ...], list[tuple[Path, Path]]]]:
+def sort_moves(
+    moves: Mapping[DeclaredPath, DeclaredPath],
+) -> list[tuple[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]]]:
     """Return moves grouped by the list that they are in, the deepest lists first. Paths start at an item."""
-    by_prefix: dict[tuple[str | None, ...], list[tuple[Path, Path]]] = {}
+    by_prefix: dict[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]] = {}
     for source, target in moves.items():
         prefix = source.prefix
         by_prefix.setdefault(prefix, []).append((source.below(prefix), target.below(prefix)))
@@ -162,17 +164,19 @@ def sort_moves(moves: Mapping[Path, Path]) -> list[tuple[tuple[str | None, ...],
 _NOTHING: Any = object()
 
 
-def move_values(obj: Object, moves: list[tuple[tuple[str | None, ...], list[tuple[Path, Path]]]]) -> None:
+def move_values(
+    obj: Object, moves: list[tuple[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]]]
+) -> None:
     """Carry out moves: those of one list take all values first, so that two fields can change places. Raises Misfit."""
     for prefix, together in moves:
         for item in list(find_holders(obj, (*prefix, ""))):
-            taken = [(target, _take(item, source)) for source, target in together]
+            taken = [(target, _take_value(item, source)) for source, target in together]
             for target, value in taken:
                 if value is not _NOTHING:
                     put_value(item, target, value)
 
 
-def _take(obj: Object, path: Path) -> Any:
+def _take_value(obj: Object, path: DeclaredPath) -> Any:
     for holder in find_holders(obj, path.steps):
         return holder.pop(path.name, _NOTHING)
     return _NOTHING

@@ -12,9 +12,9 @@ from podless.cel.program import Program
 from podless.cel.program import compile as compile_program
 from podless.cel.rules.definitions import RULE_LIMIT
 from podless.codec import serializer
-from podless.kinds.declared.carryout import Conversions, Step
+from podless.kinds.declared.carryout import Conversions, ConversionStep
 from podless.kinds.declared.fitting import check_default, check_move, check_value
-from podless.kinds.declared.paths import BadPath, Path, find_schema, is_within, parse_path, sort_moves
+from podless.kinds.declared.paths import BadPath, DeclaredPath, find_schema, is_within, parse_path, sort_moves
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -47,7 +47,7 @@ def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tup
     schemas: of all versions, by name. path: of the annotation, for the errors.
     """
     reader = _Reader(schemas)
-    reader.read(text, path)
+    reader.read_entries(text, path)
     conversions = Conversions(reader.steps.values())
     if not reader.errors:
         names = list(schemas)
@@ -63,14 +63,14 @@ class _Reader:
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self._schemas = schemas
         self._declared: dict[str, Declared] = {}
-        self._moves: dict[tuple[str, str], dict[Path, Path]] = {}
-        self._written: dict[tuple[str, str], list[Path]] = {}
+        self._moves: dict[tuple[str, str], dict[DeclaredPath, DeclaredPath]] = {}
+        self._written: dict[tuple[str, str], list[DeclaredPath]] = {}
         self._count = 0
         self._length = 0  # of all expressions
-        self.steps: dict[tuple[str, str], Step] = {}
+        self.steps: dict[tuple[str, str], ConversionStep] = {}
         self.errors: list[FieldError] = []
 
-    def read(self, text: str, path: str) -> None:
+    def read_entries(self, text: str, path: str) -> None:
         """Read all entries."""
         try:
             entries = serializer.decode_yaml(text.encode())
@@ -115,17 +115,17 @@ class _Reader:
             self._wrong(places[1], versions[1], "must be another version")
             return
         pair = versions[0], versions[1]
-        self._begin(pair)
+        self._read_first(pair)
         if "between" in entry:
-            self._begin(pair[::-1])
+            self._read_first(pair[::-1])
         self._read_moves(pair, entry.get("move"), f"{at}.move", back="between" in entry)
         self._read_values(pair, entry.get("set"), f"{at}.set")
         self._read_removed(pair, entry.get("remove"), f"{at}.remove")
         self._read_defaults(pair, entry.get("default"), f"{at}.default")
 
-    def _begin(self, pair: tuple[str, str]) -> Step:
+    def _read_first(self, pair: tuple[str, str]) -> ConversionStep:
         if pair not in self.steps:
-            self.steps[pair] = Step(*pair, self._schemas[pair[1]])
+            self.steps[pair] = ConversionStep(*pair, self._schemas[pair[1]])
             self._moves[pair], self._written[pair] = {}, []
         return self.steps[pair]
 
@@ -142,7 +142,7 @@ class _Reader:
             if self._move(pair, source, target, place) and back:
                 self._move(pair[::-1], target, source, place)
 
-    def _move(self, pair: tuple[str, str], source: Path, target: Path, place: str) -> bool:
+    def _move(self, pair: tuple[str, str], source: DeclaredPath, target: DeclaredPath, place: str) -> bool:
         """Note a move. Returns whether it is sound."""
         schemas = [self._schemas[name].openapi for name in pair]
         found = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
@@ -240,7 +240,7 @@ class _Reader:
                 return
             yield key, value
 
-    def _path(self, text: Any, version: str, at: str) -> Path | None:
+    def _path(self, text: Any, version: str, at: str) -> DeclaredPath | None:
         """Return a path that the schema of a version has, None after an error."""
         try:
             path = parse_path(text)
@@ -252,7 +252,7 @@ class _Reader:
             return None
         return path
 
-    def _claim(self, pair: tuple[str, str], path: Path, at: str) -> bool:
+    def _claim(self, pair: tuple[str, str], path: DeclaredPath, at: str) -> bool:
         """Whether nothing else writes to a field, or to a part of it."""
         written = self._written[pair]
         charge(len(written))

@@ -35,7 +35,7 @@ class Account:
     def __init__(self) -> None:
         self.left = VALUES_MOST
 
-    def take(self, size: int) -> None:
+    def charge(self, size: int) -> None:
         """Count a part of a value. Raises ValueTooLarge."""
         charge(1 + size // _TEXTS)
         self.left -= max(size, _PART)
@@ -60,7 +60,7 @@ def _convert(value: Any, type_: Type, account: Account, depth: int) -> Any:
         return _object(value, type_, account, depth + 1)
     if isinstance(value, list):
         inner = type_.params[0] if type_.kind == "list" and type_.params else DYN
-        account.take(2)
+        account.charge(2)
         return [_convert(item, inner, account, depth + 1) for item in value]
     return _scalar(value, account)
 
@@ -68,12 +68,12 @@ def _convert(value: Any, type_: Type, account: Account, depth: int) -> Any:
 def _object(value: dict[Any, Any], type_: Type, account: Account, depth: int) -> dict[str, Any]:
     named = type_.kind == "struct"
     inner = type_.params[1] if type_.kind == "map" and len(type_.params) > 1 else DYN
-    account.take(2)
+    account.charge(2)
     made = {}
     for key, item in value.items():
         if not isinstance(key, str):
             raise ValueTooLarge("the value has a key that is not a string")
-        account.take(len(key) + 4)
+        account.charge(len(key) + 4)
         # podless.cel.convert writes fields that no expression can name with a space before them
         name = key[1:] if isinstance(item, Unknown) else unescape_field(key) if named else key
         made[name] = _convert(item, inner, account, depth)
@@ -82,9 +82,9 @@ def _object(value: dict[Any, Any], type_: Type, account: Account, depth: int) ->
 
 def _scalar(value: Any, account: Account) -> Any:
     if isinstance(value, str):
-        account.take(len(value) + 2)
+        account.charge(len(value) + 2)
         return str(value)
-    account.take(4)
+    account.charge(4)
     if value is None or value.__class__ in _PLAIN:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueTooLarge("the value is not a finite number")
@@ -92,7 +92,7 @@ def _scalar(value: Any, account: Account) -> Any:
     if isinstance(value, Uint):
         return int(value)
     if isinstance(value, bytes):
-        account.take(len(value) * 4 // 3)
+        account.charge(len(value) * 4 // 3)
         return base64.b64encode(value).decode()
     if isinstance(value, Timestamp | Duration):
         return to_string(value)

@@ -34,7 +34,7 @@ def describe_field(field: FieldChange) -> str:
     if field.secret:
         said = HIDDEN if GONE in (field.before, field.after) else f"{HIDDEN} -> {HIDDEN}, changed"
     else:
-        old, new = (_text(value, field.generated) for value in (field.before, field.after))
+        old, new = (_format_value(value, field.generated) for value in (field.before, field.after))
         said = new if field.before is GONE else old if field.after is GONE else f"{old} -> {new}"
     return f"{field.path}: {said}{_notes(field)}"
 
@@ -44,7 +44,7 @@ def is_ownership(field: FieldChange) -> bool:
     return field.before is None and field.after is None and bool(field.new_managers)
 
 
-def _text(value: Any, generated: bool) -> str:
+def _format_value(value: Any, generated: bool) -> str:
     return LATER if generated and value is not GONE else format_value(value) if value is not GONE else ""
 
 

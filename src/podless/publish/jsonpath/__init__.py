@@ -55,7 +55,7 @@ def _by_name(values: Values) -> dict[str, Values]:
     return found
 
 
-class Path:
+class JSONPath:
     """A compiled path. descends: whether it looks through all of an object."""
 
     __slots__ = ("_names", "_nodes", "descends", "text")
@@ -94,6 +94,6 @@ class Path:
 
 
 @bounded_cache(_CACHED)
-def parse_path(text: str) -> Path:
+def parse_path(text: str) -> JSONPath:
     """Return the compiled path of a column, such as .spec.x. Raises ValueError for a malformed one."""
-    return Path(text, TemplateParser(f"{{{text}}}").template())
+    return JSONPath(text, TemplateParser(f"{{{text}}}").template())

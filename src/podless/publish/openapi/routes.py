@@ -340,7 +340,7 @@ class OperationsWriter:
             path=path,
             method=route.method,
             action=route.action,
-            text=self._text(route.verb, sub),
+            text=self._operation_text(route.verb, sub),
             name=self._id(route.verb, sub, everywhere),
             tag=self.tag,
             queries=tuple(sorted([*queries, *_places(path), "pretty"])),
@@ -353,7 +353,7 @@ class OperationsWriter:
             gvk=gvk,
         )
 
-    def _text(self, verb: str, sub: str) -> str:
+    def _operation_text(self, verb: str, sub: str) -> str:
         kind = self.kind.kind
         return _TEXTS[verb].format(kind=kind, one=f"the {sub} of one {kind}" if sub else f"one {kind}")
 

@@ -51,7 +51,7 @@ def _literal(value: Any) -> Any:
     return value
 
 
-def _given(value: Any) -> Any:
+def _omit_zero(value: Any) -> Any:
     """Zero values are left out: "", false, [] and {}."""
     return value or None
 
@@ -106,27 +106,27 @@ def _rules(value: list[Schema]) -> list[Schema] | None:
 
 # keyword -> how its value is published (None leaves it out), in the order of the wire
 _KEYWORDS: dict[str, Callable[[Any], Any]] = {
-    "description": _given,
-    "type": _given,
-    "nullable": _given,
-    "format": _given,
-    "title": _given,
+    "description": _omit_zero,
+    "type": _omit_zero,
+    "nullable": _omit_zero,
+    "format": _omit_zero,
+    "title": _omit_zero,
     "default": _literal,
     "maximum": _bound,
-    "exclusiveMaximum": _given,
+    "exclusiveMaximum": _omit_zero,
     "minimum": _bound,
-    "exclusiveMinimum": _given,
+    "exclusiveMinimum": _omit_zero,
     "maxLength": _keep,
     "minLength": _keep,
-    "pattern": _given,
+    "pattern": _omit_zero,
     "maxItems": _keep,
     "minItems": _keep,
-    "uniqueItems": _given,
+    "uniqueItems": _omit_zero,
     "multipleOf": _bound,
     "enum": _literals,
     "maxProperties": _keep,
     "minProperties": _keep,
-    "required": _given,
+    "required": _omit_zero,
     "items": lambda value: publish_schema(value),
     "allOf": _nested_list,
     "oneOf": _nested_list,
@@ -136,12 +136,12 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "additionalProperties": _additional,
     "externalDocs": _docs,
     "example": _literal,
-    "x-kubernetes-embedded-resource": _given,
-    "x-kubernetes-int-or-string": _given,
-    "x-kubernetes-list-map-keys": _given,
-    "x-kubernetes-list-type": _given,
-    "x-kubernetes-map-type": _given,
-    "x-kubernetes-preserve-unknown-fields": _given,
+    "x-kubernetes-embedded-resource": _omit_zero,
+    "x-kubernetes-int-or-string": _omit_zero,
+    "x-kubernetes-list-map-keys": _omit_zero,
+    "x-kubernetes-list-type": _omit_zero,
+    "x-kubernetes-map-type": _omit_zero,
+    "x-kubernetes-preserve-unknown-fields": _omit_zero,
     "x-kubernetes-validations": _rules,
 }
 _EXAMPLES = frozenset(("example", "externalDocs"))
@@ -150,7 +150,7 @@ _Steps = tuple[tuple[str, Callable[[Any], Any] | None], ...]
 _Plan = dict[str, tuple[int, Callable[[Any], Any] | None]]
 # keyword -> its place, and how its value is published, None for what is left out when it is empty
 _PLAN: _Plan = {
-    keyword: (place, None if show is _given else show) for place, (keyword, show) in enumerate(_KEYWORDS.items())
+    keyword: (place, None if show is _omit_zero else show) for place, (keyword, show) in enumerate(_KEYWORDS.items())
 }
 # inside allOf, oneOf, anyOf and not the children are conditions too, and what other fields obey is not published
 _NESTED: _Plan = _PLAN | {

@@ -189,7 +189,7 @@ class DocumentLibrary:
             return True
         return (form, etag) in self._documents if document == "v3" else self._whole[form][0] == etag
 
-    def _note(self, where: str, form: str, generation: object, etag: str) -> None:
+    def _note_etag(self, where: str, form: str, generation: object, etag: str) -> None:
         _, before = self._asked.pop((where, form), (None, etag))
         if before != etag:
             self._documents.pop((form, before), None)
@@ -238,7 +238,7 @@ class DocumentLibrary:
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
-        self._note(request.group_version, form, generation, etag)
+        self._note_etag(request.group_version, form, generation, etag)
         return _conditional(request, headers, etag, lambda: self._document(form, etag, make))
 
     def _found(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
@@ -267,7 +267,7 @@ class DocumentLibrary:
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
         if self._whole.get(form, ("",))[0] == etag:
-            self._note("", form, generation, etag)
+            self._note_etag("", form, generation, etag)
         return reply
 
     # what is kept by kind
@@ -279,7 +279,9 @@ class DocumentLibrary:
             return [one for one in found if one is not None]
         raise MissingParts(
             [
-                PreparationStep(partial(_look, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW)
+                PreparationStep(
+                    partial(_digest_kind, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW
+                )
                 for kind, known in zip(kinds, found, strict=True)
                 if known is None
             ]
@@ -292,7 +294,7 @@ class DocumentLibrary:
         for name, made in found.parts.items():
             self._parts[name][kind] = made
 
-    def _of(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
+    def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
         """The parts of versions of custom kinds. Raises MissingParts."""
         kept = self._parts[form.name]
         found: list[AreaEntries] = []
@@ -322,7 +324,7 @@ class DocumentLibrary:
             raise MissingParts([PreparationStep(lambda: encode(make()), partial(self._keep_document, key), long=True)])
         if body is None:
             assert not callable(make)
-            found = self._of(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
+            found = self._list_entries(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
             body = documents.custom_document(form == V3_PROTOBUF, found)
         self._keep_document(key, body)
         return body
@@ -344,7 +346,7 @@ class DocumentLibrary:
             look, keep = partial(documents.add_builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
             raise MissingParts([PreparationStep(look, keep, long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
-        make = partial(documents.swagger_document, of, self._release, known[1], self._of(of, served))
+        make = partial(documents.swagger_document, of, self._release, known[1], self._list_entries(of, served))
         if len(custom) > _MANY:
             raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), long=True)])
         return self._keep_whole(form, etag, make())
@@ -369,7 +371,7 @@ class _Look(NamedTuple):
     parts: Mapping[str, dict[str, AreaEntries]]
 
 
-def _look(kind: Kind, shown: bool) -> _Look:
+def _digest_kind(kind: Kind, shown: bool) -> _Look:
     """Digest the versions of a kind. shown: also make the parts of a short definition for both documents.
 
     Reading a definition costs as much as showing it, and clients that ask for version 2 also ask for version 3.

@@ -78,11 +78,11 @@ def swagger_parts(*kinds: Kind) -> Document:
     found: Document = {"paths": {}, "definitions": {}}
     for kind in kinds:
         for version in kind.versions:
-            _add(found["paths"], found["definitions"], kind, version)
+            _add_version(found["paths"], found["definitions"], kind, version)
     return found
 
 
-def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
+def _add_version(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
     """Add one version of a kind. What several built-in kinds have inside them is made once."""
     if kind.custom:
         definitions |= item_definition(kind, version) | list_definition(kind, version)

@@ -34,10 +34,10 @@ def _parameter(number: int, value: dict[str, Any]) -> bytes:
     """Write a body, query or path parameter, or a reference to one in the document's head."""
     if "$ref" in value:
         return write_block(number, write_block(2, write_text(1, value["$ref"])))
-    return write_block(number, _given(1, value))
+    return write_block(number, _encode_given(1, value))
 
 
-def _given(number: int, value: dict[str, Any]) -> bytes:
+def _encode_given(number: int, value: dict[str, Any]) -> bytes:
     if value["in"] == "body":
         return write_block(number, write_block(1, MESSAGES.encode("BodyParameter", value)))
     inner, name = (4, "PathParameter") if value["in"] == "path" else (3, "QueryParameter")
@@ -58,7 +58,7 @@ MESSAGES.fields = {
         "info": (2, _message("Info")),
         "paths": (8, _message("Paths")),
         "definitions": (9, write_map(_message("Schema"))),
-        "parameters": (10, write_map(_given)),
+        "parameters": (10, write_map(_encode_given)),
         "security": (12, write_many(write_map(write_within(1, write_texts)))),
         "securityDefinitions": (13, write_map(write_within(2, _message("ApiKeySecurity")))),
     },

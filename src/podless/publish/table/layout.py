@@ -42,7 +42,7 @@ class TableLayout:
     order: Reader | None = None
     searches: bool = False
 
-    def given(self, obj: Object) -> Any:
+    def reader_argument(self, obj: Object) -> Any:
         """Return the argument for the readers of a row."""
         return jsonpath.Searched(obj) if self.searches else obj
 
@@ -66,7 +66,7 @@ class TableLayout:
         now: the time for ages, in seconds since 1970; by default the clock's.
         """
         then = clock.time() if now is None else now
-        given = self.given(obj)
+        given = self.reader_argument(obj)
         return [
             _show_time(ages.read_age(read.read(given)), then) if isinstance(read, Age) else read(given)
             for read in self.readers
@@ -98,10 +98,10 @@ SCALE = TableLayout(shared.SCALE)
 
 def table_layout(kind: Kind, version: Version) -> TableLayout:
     """Return the layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
-    return kind.made(("table", version.name), lambda: _made(kind, version))
+    return kind.made(("table", version.name), lambda: _make_layout(kind, version))
 
 
-def _made(kind: Kind, version: Version) -> TableLayout:
+def _make_layout(kind: Kind, version: Version) -> TableLayout:
     return custom_layout(version.columns) if kind.custom else built_in(kind.group, kind.plural)
 
 
@@ -151,7 +151,7 @@ def _searched_name(given: Any) -> Any:
     return name(given.obj)
 
 
-def _cell_reader(kind: str, path: jsonpath.Path) -> Callable[[Any], Any] | Age:
+def _cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | Age:
     if kind == "date":
         return Age(path.first)
     if kind == "string":
@@ -159,12 +159,12 @@ def _cell_reader(kind: str, path: jsonpath.Path) -> Callable[[Any], Any] | Age:
     return functools.partial(_converted_cell, _CONVERSIONS.get(kind, _nothing), path)
 
 
-def _string_cell(path: jsonpath.Path, obj: Any) -> str | None:
+def _string_cell(path: jsonpath.JSONPath, obj: Any) -> str | None:
     found = path.find(obj)
     return _printed(found[0]) if found else None
 
 
-def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.Path, obj: Any) -> Any:
+def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.JSONPath, obj: Any) -> Any:
     return convert(path.first(obj))
 
 

@@ -30,7 +30,7 @@ def make_row(
     pieces: list[bytes | float] = []
     lead = b'{"cells":['
     steady: list[Any] = []
-    given, readers = shown.given(obj), shown.readers
+    given, readers = shown.reader_argument(obj), shown.readers
     charge(_CELL * len(readers))
     for read in readers:
         if not isinstance(read, Age):

@@ -79,7 +79,7 @@ class Alone:
         if self._wanted:
             with suppress(StoreError):
                 await self._turn()
-            self._task = asyncio.get_running_loop().create_task(self._run())
+            self._task = asyncio.get_running_loop().create_task(self._keep_key())
 
     async def stop(self) -> None:
         """Release the key, and the server's wish to share it."""
@@ -154,11 +154,11 @@ class Alone:
                     raise Overdue
                 await asyncio.sleep(_REST)
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run())
+            self._task = asyncio.get_running_loop().create_task(self._keep_key())
 
     # what is done from time to time
 
-    async def _run(self) -> None:
+    async def _keep_key(self) -> None:
         while True:
             await asyncio.sleep(_RENEW)
             with suppress(StoreError):  # then the time of what is held runs out
@@ -172,11 +172,11 @@ class Alone:
             if self._shares and _now() > self._shared + _HERE:
                 await self._say_so()
             if self._wanted:
-                await self._take()
+                await self._take_key()
 
     async def _renew(self) -> None:
         began, made = _now(), self.made
-        answer = await self._put(made)
+        answer = await self._put_key(made)
         if self.made != made:
             return
         if answer is not None and answer.succeeded:
@@ -185,9 +185,9 @@ class Alone:
             await self.leave()
             await self._say_so()
 
-    async def _take(self) -> None:
+    async def _take_key(self) -> None:
         began = _now()
-        answer = await self._put(0)
+        answer = await self._put_key(0)
         if answer is None:
             return
         if answer.succeeded:
@@ -205,7 +205,7 @@ class Alone:
             if one.key != self._own and self._same(one) > _LEFT:
                 await self._delete(one.key, one.mod_revision)
 
-    async def _put(self, made: int) -> Any:
+    async def _put_key(self, made: int) -> Any:
         """Write the key again if it has not changed and no server wants to share it.
 
         Returns None if etcd was restored.

@@ -10,7 +10,7 @@ from podless.store import keys
 from podless.store.contract import Compacted, Record, Written
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient, Forgotten
-from podless.store.etcd.entry import Content, EntryLayout, Found, decode_content
+from podless.store.etcd.entry import EntryContent, EntryLayout, FoundEntry, decode_content
 from podless.store.etcd.follow import FENCES, read_record
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.logwriter import Known, LogWriter
@@ -31,7 +31,7 @@ class _Scan(NamedTuple):
 
     prefixes: tuple[str, ...]
     newest: int
-    found: list[Found]
+    found: list[FoundEntry]
 
 
 class EtcdChangeLog:
@@ -70,7 +70,7 @@ class EtcdChangeLog:
         if writing:
             await self.trimmer.start()
         else:
-            await self.trimmer.look()
+            await self.trimmer.read_horizons()
 
     async def forget(self, *, anew: bool) -> None:
         """Delete the log. anew: start a new one. Raises StoreError."""
@@ -79,16 +79,16 @@ class EtcdChangeLog:
         await self._client.ask("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
         self._scan = None
         if anew:
-            await self.trimmer.begin()
+            await self.trimmer.create_log()
 
     def horizon(self, prefix: str) -> int:
         """Return the oldest revision at which states under a prefix can be read, as this server knows it."""
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
-            kept = self._bounds.of(resource) is not None
+            kept = self._bounds.bounds_of(resource) is not None
         else:
             kept = self._bounds.all is not None and all(keep is not None for keep in self._bounds.own.values())
-        return min(self._compacted(), self.trimmer.horizons.of(resource)) if kept else self._compacted()
+        return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if kept else self._compacted()
 
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
@@ -100,14 +100,14 @@ class EtcdChangeLog:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         scan = self._scan
         if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
-            found: list[Found] = []
+            found: list[FoundEntry] = []
             for prefix in prefixes:
                 start, end = self._layout.under(prefix)
                 found += [one async for one in scan_entries(self._client, self._layout, start, end)]
             found.sort(key=lambda one: one.order, reverse=True)
             scan = _Scan(tuple(prefixes), _sequence(found[0]) if found else 0, found)
             self._scan = scan if len(found) <= _CACHED else None
-        wanted: list[Found] = []
+        wanted: list[FoundEntry] = []
         for one in scan.found:
             if _sequence(one) <= after or len(wanted) >= most:
                 break
@@ -120,7 +120,7 @@ class EtcdChangeLog:
 
         Raises Compacted.
         """
-        await self.trimmer.look()
+        await self.trimmer.read_horizons()
         horizons = self.trimmer.horizons
         if at < horizons.since:
             raise Compacted(self.horizon(keys.ALL))
@@ -142,9 +142,9 @@ class EtcdChangeLog:
 
     # changes
 
-    async def _tell(self, found: list[Found]) -> list[Written]:
+    async def _tell(self, found: list[FoundEntry]) -> list[Written]:
         """Return the changes of entries, newest first: fewer where they are large."""
-        size, wanted = 0, list[Found]()
+        size, wanted = 0, list[FoundEntry]()
         for one in found:
             if wanted and size + one.name.size > _BYTES:
                 break
@@ -167,7 +167,7 @@ class EtcdChangeLog:
             told.append(Written(*written))
         return told
 
-    async def _state_after(self, found: Found, newer: Record | None) -> Record | None:
+    async def _state_after(self, found: FoundEntry, newer: Record | None) -> Record | None:
         """Return the state that a change made. newer: the state that the next change replaced, or the present one."""
         if newer is not None and newer.revision == found.revision:
             return newer
@@ -178,13 +178,15 @@ class EtcdChangeLog:
             return None
         return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == found.revision else None
 
-    async def _read_contents(self, wanted: Iterable[Found]) -> dict[bytes, Content]:
+    async def _read_contents(self, wanted: Iterable[FoundEntry]) -> dict[bytes, EntryContent]:
         found = await self._ask([m.RangeRequest(key=one.there) for one in wanted])
         return {kv.key: decode_content(kv.key, kv.value) for kvs in found for kv in kvs}
 
-    async def _read_newer(self, wanted: Iterable[Found], contents: dict[bytes, Content]) -> dict[str, Record | None]:
+    async def _read_newer(
+        self, wanted: Iterable[FoundEntry], contents: dict[bytes, EntryContent]
+    ) -> dict[str, Record | None]:
         """Return of each key the state that the newest of these changes made, where it is known."""
-        newest: dict[str, Found] = {}
+        newest: dict[str, FoundEntry] = {}
         for one in wanted:
             newest.setdefault(one.key, one)
         asking = {
@@ -193,7 +195,7 @@ class EtcdChangeLog:
             if one.there in contents and not contents[one.there].deletes
         }
         known: dict[str, Record | None] = {}
-        later: dict[str, list[tuple[Found, Content]]] = {key: [] for key in asking}
+        later: dict[str, list[tuple[FoundEntry, EntryContent]]] = {key: [] for key in asking}
         while asking:  # entries until one that is whole, or the present state
             questions = []
             for key, revision in asking.items():
@@ -217,7 +219,7 @@ class EtcdChangeLog:
                     known[key] = _undo(later[key], read_record(self._objects, present[0]) if present else None)
         return known
 
-    def _read_entry(self, kv: Any) -> list[tuple[Found, Content]]:
+    def _read_entry(self, kv: Any) -> list[tuple[FoundEntry, EntryContent]]:
         """Return an entry, nothing for a key that is none. Raises StoreError."""
         found = self._layout.read_key(kv)
         return [(found, decode_content(kv.key, kv.value))] if found is not None else []
@@ -240,13 +242,13 @@ class EtcdChangeLog:
 
         after, end: only of keys behind the one and up to the other, "" for no bound. Raises Compacted, StoreError.
         """
-        await self.trimmer.look()
+        await self.trimmer.read_horizons()
         horizon = self.horizon(prefix)
         if revision < horizon:
             raise Compacted(horizon)
         present = {one.key: one for one in records}
         state = {one.key: one for one in records if one.revision <= revision}
-        later: dict[str, list[Found]] = {}  # changes of each key, the first of which replaced the state
+        later: dict[str, list[FoundEntry]] = {}  # changes of each key, the first of which replaced the state
         async for one in scan_entries(self._client, self._layout, *self._layout.between(prefix, after, end)):
             if one.revision > revision and one.key not in state:
                 later.setdefault(one.key, []).append(one)
@@ -273,14 +275,14 @@ class EtcdChangeLog:
             raise Compacted(revision)
 
 
-def _sequence(found: Found) -> int:
+def _sequence(found: FoundEntry) -> int:
     return found.revision << _PLACES | min(found.name.place, _MOST)
 
 
-def _choose(found: list[Found], present: Record | None) -> list[Found]:
+def _choose(found: list[FoundEntry], present: Record | None) -> list[FoundEntry]:
     """Return the changes that must be undone for the state before the first one: up to one whose state is whole."""
     found.sort(key=lambda one: one.order)
-    chain: list[Found] = []
+    chain: list[FoundEntry] = []
     for one in found:
         chain.append(one)
         if not one.name.differs or (present is not None and one.revision == present.revision):
@@ -288,7 +290,7 @@ def _choose(found: list[Found], present: Record | None) -> list[Found]:
     return chain
 
 
-def _undo(later: list[tuple[Found, Content]], present: Record | None) -> Record | None:
+def _undo(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) -> Record | None:
     """Return the state before some changes of one object, oldest first, where it is known. present: the state now."""
     whole = next((place for place, (one, _) in enumerate(later) if not one.name.differs), len(later))
     state = present
@@ -297,9 +299,9 @@ def _undo(later: list[tuple[Found, Content]], present: Record | None) -> Record 
     return state
 
 
-def _portions(chains: list[list[Found]]) -> Iterator[list[list[Found]]]:
+def _portions(chains: list[list[FoundEntry]]) -> Iterator[list[list[FoundEntry]]]:
     """Yield chains with about as many entries as are read in one go."""
-    some: list[list[Found]] = []
+    some: list[list[FoundEntry]] = []
     for chain in chains:
         some.append(chain)
         if sum(map(len, some)) >= _TOGETHER:

@@ -248,7 +248,7 @@ class Channel(asyncio.Protocol):
         if not self.ready.done():
             self.usable = True
             self.ready.set_result(None)
-            self._look()
+            self._check_calls()
         self._flush()
 
     def _go(self, last: int) -> None:
@@ -355,7 +355,7 @@ class Channel(asyncio.Protocol):
             self.loop.call_later(_OWED, self.flush)
         self._owed += frame
 
-    def _look(self) -> None:
+    def _check_calls(self) -> None:
         """Ping the peer if a call is waiting or the connection was idle, and time out overdue calls."""
         now = self.loop.time()
         for call in [each for each in self._calls.values() if now > each.until]:
@@ -370,7 +370,7 @@ class Channel(asyncio.Protocol):
             self._asked, self._waits, self._fresh = now, True, False
             self._write(_frame(_PING, 0, 0, bytes(8)))
         if self._transport is not None:
-            self._timer = self.loop.call_later(_LOOK, self._look)
+            self._timer = self.loop.call_later(_LOOK, self._check_calls)
 
     def close(self) -> None:
         """End the connection at once."""

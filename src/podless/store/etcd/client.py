@@ -69,7 +69,7 @@ class EtcdClient:
         """Get ready to ask. Raises StoreError for certificates that cannot be read."""
         if self._settings.secure:
             self._context()
-        self._files = self._read()
+        self._files = self._read_mtimes()
         self._opened = True
 
     def _context(self) -> ssl.SSLContext:
@@ -85,7 +85,7 @@ class EtcdClient:
             raise StoreError(f"{named}: {why.lower()}") from None
         return context
 
-    def _read(self) -> tuple[int, ...]:
+    def _read_mtimes(self) -> tuple[int, ...]:
         """Return the modification times of the certificate files."""
         found = []
         for path in (self._settings.cafile, self._settings.certfile, self._settings.keyfile):
@@ -97,7 +97,7 @@ class EtcdClient:
 
     def look(self) -> None:
         """Load changed certificates. If they are invalid, the connection stays as it is."""
-        files = self._read()
+        files = self._read_mtimes()
         if files == self._files:
             return
         self._files = files

@@ -43,9 +43,9 @@ class Compactor:
     def start(self) -> None:
         """Take turns from now on."""
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(self._look())]
+        self._tasks = [loop.create_task(self._compact_if_due())]
         if self._interval:
-            self._tasks.append(loop.create_task(self._run()))
+            self._tasks.append(loop.create_task(self._compact_regularly()))
 
     async def stop(self) -> None:
         """Take no more turns."""
@@ -53,14 +53,14 @@ class Compactor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _compact_if_due(self) -> None:
         while True:
             with suppress(StoreError):  # those who need an answer say so
                 self.size = (await self._client.ask("status", m.StatusRequest())).dbSize
             await asyncio.sleep(_LOOK)
             self._client.look()
 
-    async def _run(self) -> None:
+    async def _compact_regularly(self) -> None:
         while True:
             try:
                 await self.turn()
@@ -81,7 +81,7 @@ class Compactor:
         if not answer.succeeded:  # somebody else has done it
             (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
             self._known = found.version
-            self._note(at, int(found.value) if found.value.isdigit() else 0)
+            self._note_compaction(at, int(found.value) if found.value.isdigit() else 0)
             return
         self._known += 1
         if before:
@@ -89,9 +89,9 @@ class Compactor:
                 await self._client.ask("compact", m.CompactionRequest(revision=before))
             except Forgotten:
                 return
-            self._note(at, before)
+            self._note_compaction(at, before)
 
-    def _note(self, at: int, revision: int) -> None:
+    def _note_compaction(self, at: int, revision: int) -> None:
         """Note a compaction up to the revision that was the newest at the last turn or before."""
         if revision and at:
             self.oldest = at

@@ -50,7 +50,7 @@ class EntryName(NamedTuple):
         return b"%x.%x.%b.%x%b" % (at, size, writer.encode(), place, b".d" if differs else b"")
 
 
-class Found(NamedTuple):
+class FoundEntry(NamedTuple):
     """The key of an entry, the object's key, the revision of the change, and the entry's name."""
 
     there: bytes
@@ -64,7 +64,7 @@ class Found(NamedTuple):
         return self.revision, self.name.place
 
 
-class Content(NamedTuple):
+class EntryContent(NamedTuple):
     """The value of an entry.
 
     expect: the revision that was replaced, 0 for none. packed: the replaced state, deflated; b"" if there was none or
@@ -78,7 +78,7 @@ class Content(NamedTuple):
     packed: bytes
     deletes: bool
 
-    def replaced(self, found: Found, after: Record | None) -> Record | None:
+    def replaced(self, found: FoundEntry, after: Record | None) -> Record | None:
         """Return the state that was replaced, None if it is unknown. Raises StoreError.
 
         after: the state that the change made.
@@ -117,7 +117,7 @@ class EntryLayout:
         low, high = self.under(prefix)
         return self.of_key(after)[1] if after else low, self.of_key(end)[1] if end else high
 
-    def read_key(self, kv: Any) -> Found | None:
+    def read_key(self, kv: Any) -> FoundEntry | None:
         """Return the entry name in a key, None for other keys."""
         there, _, name = kv.key.rpartition(b"\0")
         try:
@@ -126,7 +126,7 @@ class EntryLayout:
             key = self._layout.back(self._layout.root.encode() + there[len(self.root) :])
         except ValueError:
             return None
-        return Found(kv.key, key, kv.mod_revision, told)
+        return FoundEntry(kv.key, key, kv.mod_revision, told)
 
 
 def pack_state(before: Stored, expect: int, after: Stored | None) -> tuple[bytes, bool]:
@@ -142,7 +142,7 @@ def pack_state(before: Stored, expect: int, after: Stored | None) -> tuple[bytes
     return packed if len(packed) + (len(after.data) if after is not None else 0) < _ROOM else b"", False
 
 
-def encode_content(content: Content) -> bytes:
+def encode_content(content: EntryContent) -> bytes:
     """Return the value of an entry."""
     author, expect, created, offset, packed, deletes = content
     told, audit = _encode_author(*author[:6]), author.audit.hex().encode()
@@ -154,14 +154,14 @@ def _encode_author(*told: str) -> bytes:
     return orjson.dumps([part.encode("utf-8", "replace").decode() for part in told])
 
 
-def decode_content(there: bytes, value: bytes) -> Content:
+def decode_content(there: bytes, value: bytes) -> EntryContent:
     """Return the content of an entry. Raises StoreError."""
     try:
         told, numbers, packed = value.split(b"\n", 2)
         expect, created, offset, deletes, audit = numbers.split(b" ")
         user, sender, verb, subresource, manager, agent = map(str, orjson.loads(told))
         author = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit.decode()))
-        return Content(author, int(expect), int(created), int(offset), packed, deletes == b"1")
+        return EntryContent(author, int(expect), int(created), int(offset), packed, deletes == b"1")
     except (ValueError, TypeError, LookupError):
         raise damaged(there) from None
 

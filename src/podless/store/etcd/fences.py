@@ -60,7 +60,7 @@ class Fences:
             await asyncio.sleep(_SOON)
             while any(one.revision < revision for one in self._followers):
                 try:
-                    await self.put()
+                    await self.put_fence()
                 except StoreError:
                     await asyncio.sleep(_SOON)  # whoever waits has a deadline of his own
                 else:
@@ -68,7 +68,7 @@ class Fences:
         finally:
             self._pushing = None
 
-    async def put(self, key: str = "") -> int:
+    async def put_fence(self, key: str = "") -> int:
         """Write a fence, this server's own for "". Returns the revision. Raises StoreError."""
         key = key or self._own
         if self.write is not None:

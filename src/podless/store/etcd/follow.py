@@ -108,7 +108,7 @@ class EtcdFollower:
         self._prefix = prefix
         self._deliver, self._lost = told
         self._current = current
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task = asyncio.get_running_loop().create_task(self._follow_events())
 
     def stop(self) -> None:
         """Stop deliveries."""
@@ -123,10 +123,10 @@ class EtcdFollower:
         """Wait until nothing is under way."""
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _run(self) -> None:
+    async def _follow_events(self) -> None:
         while True:
             try:
-                await read_events(self._client, self._layout, self.revision, self._take)
+                await read_events(self._client, self._layout, self.revision, self._take_events)
             except Gone:
                 if not await self._leap():
                     await asyncio.sleep(_REST)
@@ -137,7 +137,7 @@ class EtcdFollower:
     async def _anew(self) -> None:
         while not await self._leap():  # noqa: ASYNC110
             await asyncio.sleep(_REST)
-        await self._run()
+        await self._follow_events()
 
     async def _leap(self) -> bool:
         """Skip history that was compacted before it was delivered. Returns False if that failed."""
@@ -152,7 +152,7 @@ class EtcdFollower:
             self._lost(self.revision)
         return True
 
-    def _take(self, events: Sequence[Any], revision: int) -> bool:
+    def _take_events(self, events: Sequence[Any], revision: int) -> bool:
         self.broken = ""
         changes = [read_change(self._layout, event) for event in events]
         if any(one.key == MOVED for one in changes):

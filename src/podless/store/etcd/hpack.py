@@ -144,8 +144,8 @@ class HeaderDecoder:
         if number:
             name = self._at(number)[0]
         else:
-            name, at = _text(block, at)
-        value, at = _text(block, at)
+            name, at = _read_text(block, at)
+        value, at = _read_text(block, at)
         return (name, value), at
 
     def _keep(self, one: Field) -> None:
@@ -183,7 +183,7 @@ def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
             raise ValueError("a number is too long")
 
 
-def _text(block: bytes, at: int) -> tuple[bytes, int]:
+def _read_text(block: bytes, at: int) -> tuple[bytes, int]:
     packed = block[at] & 0x80
     size, at = _number(block, at, 7)
     if at + size > len(block):

@@ -8,7 +8,7 @@ from itertools import count
 
 from podless.store import keys
 from podless.store.contract import AUTHOR, KEPT, NOBODY, Operation, Record
-from podless.store.etcd.entry import ROW, Content, EntryLayout, EntryName, encode_content, pack_state
+from podless.store.etcd.entry import ROW, EntryContent, EntryLayout, EntryName, encode_content, pack_state
 from podless.store.etcd.transaction import put_key
 from podless.store.history import Bounds, HistoryClock
 
@@ -37,7 +37,7 @@ class LogWriter:
         """Return parts of a transaction. leases: of the operations, 0 for none. Raises StoreError."""
         made, number = b"", next(self._numbers)
         for place, (operation, lease) in enumerate(zip(operations, leases, strict=True)):
-            if operation.stored is not KEPT and self._bounds.of(keys.prefix_of(operation.key)) is not None:
+            if operation.stored is not KEPT and self._bounds.bounds_of(keys.prefix_of(operation.key)) is not None:
                 made += await self._encode(operation, f"{self._name}-{number:x}", place, lease)
         return made
 
@@ -53,7 +53,7 @@ class LogWriter:
         if before is not None:
             created, offset = before.created, before.stored.offset
             packed, differs = pack_state(before.stored, expect, stored)
-        value = encode_content(Content(author, expect, created, offset, packed, stored is None))
+        value = encode_content(EntryContent(author, expect, created, offset, packed, stored is None))
         start, _ = self._layout.of_key(key)
         name = EntryName(self._clock.now(), len(start) + len(value) + ROW, writer, place, differs)
         return put_key(start + name.encode(), value, lease)

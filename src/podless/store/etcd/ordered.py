@@ -54,7 +54,7 @@ class OrderedCommits:
         """
         first, *along = operations
         if first.stored is not KEPT and all(one.stored is KEPT for one in along):
-            await self._check(along)
+            await self._check_expected(along)
             return await self._write(first)
         work = asyncio.get_running_loop().create_task(self._commit(operations))
         self._working.add(work)
@@ -65,7 +65,7 @@ class OrderedCommits:
         """Wait for commits that have started."""
         await asyncio.gather(*self._working, return_exceptions=True)
 
-    async def _check(self, operations: Sequence[Operation]) -> None:
+    async def _check_expected(self, operations: Sequence[Operation]) -> None:
         """Raise Conflicted for the first key that is not at its expected revision."""
         for one, there in zip(
             operations, await asyncio.gather(*(self._read(each.key) for each in operations)), strict=True
@@ -78,11 +78,11 @@ class OrderedCommits:
         loop = asyncio.get_running_loop()
         writes = [one for one in operations if one.stored is not KEPT]
         async with self._turn:
-            held = await self._take([one.key for one in writes[1:]])
+            held = await self._take_lock([one.key for one in writes[1:]])
             until = loop.time() + _SENDS
             known = True  # whether the outcome of the first write is
             try:
-                await self._check(operations)
+                await self._check_expected(operations)
                 if loop.time() > until:
                     raise Overdue
                 try:
@@ -120,7 +120,7 @@ class OrderedCommits:
 
     # the lock
 
-    async def _take(self, along: list[str]) -> int:
+    async def _take_lock(self, along: list[str]) -> int:
         """Return the revision of the lock once it is held. Raises Overdue."""
         until = asyncio.get_running_loop().time() + _PATIENCE
         expect, left = self._revision, list[str]()

@@ -86,9 +86,9 @@ class EtcdStore:
         self._logs, self._needs_log = logs, needs_log
         self._log: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps:
-            known, leased = lambda: self._compacted, self._leases.wanted
+            known, read, leased = lambda: self._compacted, self._read_record, self._leases.wanted
             self._log = EtcdChangeLog(
-                self._client, self._layout, bounds, authors=authors, compacted=known, read=self._read, leased=leased
+                self._client, self._layout, bounds, authors=authors, compacted=known, read=read, leased=leased
             )
 
     @property
@@ -111,7 +111,7 @@ class EtcdStore:
         self._client.open()
         await self.current()
         await self._try_transactions()
-        await self._look()
+        await self._find_compacted()
         if self._log is not None:
             await self._log.open(writing=self._logs)
         await self._alone.start()
@@ -134,7 +134,7 @@ class EtcdStore:
                 raise StoreError(
                     f"{wanted} transactions of several keys, which this server lacks (kine?): remove the option"
                 ) from None
-            self._ordered = OrderedCommits(self._commit_one, self._read)
+            self._ordered = OrderedCommits(self._commit_one, self._read_record)
             self._fences.write = self._commit_one
             self._log = None  # its entries need the transaction of what they tell of
 
@@ -181,7 +181,7 @@ class EtcdStore:
         while current <= before:
             many = min(max(before - current, 1), _TOGETHER)
             # those who see one of these go on anew, too
-            current = max(await asyncio.gather(*(self._fences.put(MOVED) for _ in range(many))))
+            current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(many))))
         with suppress(Forgotten):  # another server has seen to it
             await self._client.ask("compact", m.CompactionRequest(revision=current))
         self._forgot(current)
@@ -197,10 +197,10 @@ class EtcdStore:
     def current(self) -> Awaitable[int]:
         """Return the newest revision, as the members of the cluster agree on it."""
         known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        told = partial(self._take, known, self._newest, known.get_loop().time())
+        told = partial(self._take_answer, known, self._newest, known.get_loop().time())
         return known if self._client.begin("range", self._question, told) else self._ask()
 
-    def _take(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
+    def _take_answer(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
         if known.done():
             return
         revision = _revision(answer) if isinstance(answer, bytes) else -1
@@ -212,9 +212,9 @@ class EtcdStore:
         # of another member, a later try, or of a cluster that was restored
         asking = asyncio.get_running_loop().create_task(self._ask(began))
         self._asking.add(asking)
-        asking.add_done_callback(partial(self._asked, known))
+        asking.add_done_callback(partial(self._finish_asking, known))
 
-    def _asked(self, known: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
+    def _finish_asking(self, known: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
         self._asking.discard(asking)
         error = None if asking.cancelled() else asking.exception()  # who has asked may be gone
         if known.done():
@@ -231,7 +231,7 @@ class EtcdStore:
         self._fences.push(revision)
         return revision
 
-    async def check(self) -> None:
+    async def check_health(self) -> None:
         """Raise StoreError if the cluster does not answer, or changes cannot be followed."""
         await self._range(key=self._layout.key(_NOWHERE))
         for follower in self._followers:
@@ -258,7 +258,7 @@ class EtcdStore:
         return leave
 
     async def _current_and_compacted(self) -> int:
-        await self._look()
+        await self._find_compacted()
         return await self.current()
 
     def _saw(self, revision: int) -> None:
@@ -301,7 +301,7 @@ class EtcdStore:
         """
         key, stored, expect, _ = operation
         if stored is None and not expect:
-            raise Conflicted(key, await self._read(key))
+            raise Conflicted(key, await self._read_record(key))
         lease = await self._leases.lease(key) if stored is not None and self._leases.wanted(key) else 0
         before = self._newest
         answer = await self._client.ask("txn", self._wanted(key, stored, expect, lease))
@@ -314,7 +314,7 @@ class EtcdStore:
         self._newest = max(self._newest, revision)
         return revision
 
-    async def _read(self, key: str) -> Record | None:
+    async def _read_record(self, key: str) -> Record | None:
         """Return the record of a key, None if it is absent."""
         found = (await self._range(key=self._layout.key(key))).kvs
         return read_record(self._layout, found[0]) if found else None
@@ -384,7 +384,7 @@ class EtcdStore:
         try:
             return await self._range(**how)
         except Forgotten:
-            await self._look()
+            await self._find_compacted()
             raise Compacted(self._compacted) from None
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
@@ -417,7 +417,7 @@ class EtcdStore:
         current = await self.current()
         while current < revision:
             many = min(revision - current, _TOGETHER)
-            current = max(await asyncio.gather(*(self._fences.put() for _ in range(many))))
+            current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(many))))
             say(current)
         if self._log is not None:
             await self._log.forget(anew=self._logs)
@@ -427,7 +427,7 @@ class EtcdStore:
         """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
-        end = await self._fences.put()
+        end = await self._fences.put_fence()
         try:
             found = await read_changes(self._client, self._layout, prefix, after, end)
         except Gone as gone:
@@ -445,14 +445,14 @@ class EtcdStore:
             try:
                 await self._client.ask("compact", m.CompactionRequest(revision=revision))
             except Forgotten:
-                await self._look()
+                await self._find_compacted()
             else:
                 self._forgot(revision)
 
     def _forgot(self, revision: int) -> None:
         self._compacted = max(self._compacted, revision)
 
-    async def _look(self) -> None:
+    async def _find_compacted(self) -> None:
         """Find the newest compacted revision by bisection, because etcd does not report it."""
         low, high = self._compacted, (await self._range(key=self._layout.key(_NOWHERE))).header.revision
         while low < high:

@@ -16,7 +16,7 @@ from podless.store import keys
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
-from podless.store.etcd.entry import EntryLayout, Found
+from podless.store.etcd.entry import EntryLayout, FoundEntry
 from podless.store.history import Bounds, Keep
 
 log = logging.getLogger("podless")
@@ -39,7 +39,7 @@ class Horizons:
     since: int = 0
     looked: int = 0
 
-    def of(self, prefix: str) -> int:
+    def horizon_of(self, prefix: str) -> int:
         """Return the horizon of a resource, of all for a prefix that is of none."""
         if prefix in ("", "/"):
             return max([self.all, *self.own.values()])
@@ -60,7 +60,7 @@ def read_horizons(kv: Any) -> Horizons:
         raise StoreError(f"etcd: {kv.key!r} is damaged") from None
 
 
-async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, end: bytes) -> AsyncIterator[Found]:
+async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, end: bytes) -> AsyncIterator[FoundEntry]:
     """Yield the keys of entries in a range. Raises StoreError."""
     while True:
         asked = m.RangeRequest(key=start, range_end=end, limit=_PAGE, keys_only=True)
@@ -88,17 +88,17 @@ class LogTrimmer:
 
     async def start(self) -> None:
         """Create the log if there is none, and trim it from now on. Raises StoreError."""
-        await self.begin()
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        await self.create_log()
+        self._task = asyncio.get_running_loop().create_task(self._trim_regularly())
 
-    async def begin(self) -> None:
+    async def create_log(self) -> None:
         """Create the log if there is none. Earlier states are unknown. Raises StoreError."""
         now = int(clock.time() * 1000)
         key, value = self._layout.marker, Horizons(0, {}, now).encode()
         absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
         put = m.Request(request_put=m.PutRequest(key=key, value=value))
         await self._client.ask("txn", m.TxnRequest(compare=[absent], success=[put]))
-        await self.look()
+        await self.read_horizons()
 
     async def stop(self) -> None:
         """Look no more."""
@@ -106,13 +106,13 @@ class LogTrimmer:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def look(self) -> int:
+    async def read_horizons(self) -> int:
         """Read the horizons. Returns the revision of their key, 0 if there is no log. Raises StoreError."""
         kvs = (await self._client.ask("range", m.RangeRequest(key=self._layout.marker))).kvs
         self.horizons = read_horizons(kvs[0]) if kvs else Horizons(_NEVER)
         return int(kvs[0].mod_revision) if kvs else 0
 
-    async def _run(self) -> None:
+    async def _trim_regularly(self) -> None:
         while True:
             await asyncio.sleep(_PERIOD)
             try:
@@ -122,12 +122,12 @@ class LogTrimmer:
 
     async def trim(self) -> None:
         """Delete what exceeds the bounds, unless another server has checked recently. Raises StoreError."""
-        revision = await self.look()
+        revision = await self.read_horizons()
         if not revision:  # a restore has deleted it
-            await self.begin()
+            await self.create_log()
             return
         now = int(clock.time() * 1000)
-        if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put(revision, now):
+        if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put_horizons(revision, now):
             return
         start, end = self._layout.under(keys.ALL)
         found = [one async for one in scan_entries(self._client, self._layout, start, end)]
@@ -135,13 +135,13 @@ class LogTrimmer:
         await asyncio.sleep(0)
         horizons = self._cut(found, now)
         if horizons != self.horizons:
-            revision = await self.look()
-            if not await self._put(revision, now, horizons):
+            revision = await self.read_horizons()
+            if not await self._put_horizons(revision, now, horizons):
                 return
         gone: list[bytes] = []
         for place in range(0, len(found), _PAGE):
             some = found[place : place + _PAGE]
-            gone += [one.there for one in some if one.revision <= self.horizons.of(keys.prefix_of(one.key))]
+            gone += [one.there for one in some if one.revision <= self.horizons.horizon_of(keys.prefix_of(one.key))]
             await asyncio.sleep(0)
         put = m.Request(request_put=m.PutRequest(key=self._fence))
         for place in range(0, len(gone), _TOGETHER):
@@ -149,7 +149,7 @@ class LogTrimmer:
             deletes = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in together]
             await self._client.ask("txn", m.TxnRequest(success=[*deletes, put]))
 
-    async def _put(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
+    async def _put_horizons(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
         """Write the horizons. Returns False if another server has written them meanwhile."""
         wanted = horizons or self.horizons
         wanted.looked = now
@@ -162,7 +162,7 @@ class LogTrimmer:
             self.horizons = wanted
         return bool(answer.succeeded)
 
-    def _cut(self, found: list[Found], now: int) -> Horizons:
+    def _cut(self, found: list[FoundEntry], now: int) -> Horizons:
         """Return the horizons that the bounds ask for. found: all entries, oldest first."""
         was = self.horizons
         made = Horizons(was.all, dict(was.own), was.since, was.looked)
@@ -179,7 +179,9 @@ class LogTrimmer:
         return made
 
 
-def _find_last(keep: Keep | None, found: list[Found], now: int, counts: Callable[[Found], bool]) -> Found | None:
+def _find_last(
+    keep: Keep | None, found: list[FoundEntry], now: int, counts: Callable[[FoundEntry], bool]
+) -> FoundEntry | None:
     """Return the newest entry that is to go, None where all may stay."""
     kept = [one for one in found if counts(one)]
     rows, size, last = len(kept), sum(one.name.size for one in kept), None

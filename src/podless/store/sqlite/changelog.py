@@ -61,7 +61,7 @@ class SQLiteChangeLog:
                 found += pastreader.find_places_of_key(database, key, *bounds, most - len(found))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
-        return await self._read(found)
+        return await self._read_places(found)
 
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
@@ -78,7 +78,7 @@ class SQLiteChangeLog:
                 found += [(row[0], 0, 0) for row in rows]
                 packed = pastreader.find_places(database, self._past.resources, prefix, *bounds, most)
                 found += await self._merge(prefix, *bounds, most) if packed is None else packed
-            return await self._read(sorted(found, reverse=True)[:most])
+            return await self._read_places(sorted(found, reverse=True)[:most])
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         finally:
@@ -183,7 +183,7 @@ class SQLiteChangeLog:
         finally:
             let_go()
 
-    async def _read(self, places: list[Place]) -> list[Written]:
+    async def _read_places(self, places: list[Place]) -> list[Written]:
         """Read changes, as long as their values are not too many bytes. Raises StoreError."""
         rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
         let_go = self._window.hold()
@@ -197,7 +197,7 @@ class SQLiteChangeLog:
                 if time.perf_counter() > end:
                     await asyncio.sleep(0)
                     end = time.perf_counter() + _SLICE
-            return list(self._told(self._database(), rows))
+            return list(self._with_authors(self._database(), rows))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         finally:
@@ -209,7 +209,7 @@ class SQLiteChangeLog:
             return pastreader.read_row_at(database, name, revision)
         return verify_row(database.execute(_ROW, (sequence,)).fetchone())
 
-    def _told(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[Written]:
+    def _with_authors(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[Written]:
         known: dict[int, Author] = {}
         for key, value, offset, revision, created, sequence, at, number, audit, _ in rows:
             author = known.get(number)

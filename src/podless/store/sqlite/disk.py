@@ -83,7 +83,7 @@ class Disk:
         """Keep back the room again that deletes may have taken. Raises NoRoom."""
         if self._reserve is not None and self._reserve.released:
             try:
-                self._reserve.take()
+                self._reserve.allocate()
             except OSError:
                 raise NoRoom from None
             if self.full:
@@ -118,7 +118,7 @@ class Reserve:
         self._path = path.with_name(f"{path.name}-reserve")
         self.released = True
 
-    def take(self) -> None:
+    def allocate(self) -> None:
         """Allocate the reserve. Raises OSError if there is no room."""
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

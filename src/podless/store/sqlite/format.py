@@ -79,7 +79,7 @@ def open_database(path: Path | None) -> sqlite3.Connection:
     cannot be written.
     """
     if path is None:
-        return _made(":memory:")
+        return _create_database(":memory:")
     try:
         with contextlib.suppress(FileNotFoundError):
             path.with_name(f"{path.name}.new").unlink()  # of a start that was interrupted
@@ -90,7 +90,7 @@ def open_database(path: Path | None) -> sqlite3.Connection:
         raise refusals.of_open(error, path) from None
 
 
-def _made(name: str) -> sqlite3.Connection:
+def _create_database(name: str) -> sqlite3.Connection:
     """Return a new, empty database."""
     database = sqlite3.connect(name, isolation_level=None, timeout=0, check_same_thread=False)
     try:
@@ -118,7 +118,7 @@ def _create(path: Path) -> None:
     made.unlink(missing_ok=True)
     try:
         made.touch(0o600)  # keys and secrets are in it
-        _made(str(made)).close()
+        _create_database(str(made)).close()
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(made, path)
     finally:
@@ -154,7 +154,7 @@ def _open(path: Path) -> sqlite3.Connection:
             _check_log(database, path, log, ends)
         version = _version(database, path)
         if version == FORMAT:
-            _check(database, path)
+            _check_file(database, path)
             return database
         _upgrade(database, path, version)
     except BaseException:
@@ -193,7 +193,7 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _check(database: sqlite3.Connection, path: Path) -> None:
+def _check_file(database: sqlite3.Connection, path: Path) -> None:
     """Look at the file as a whole, as far as that is done in a moment; each row is looked at when it is read.
 
     Raises Damaged.
@@ -231,7 +231,7 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
     now = int(clock.time() * 1000)
     made: sqlite3.Connection | None = None
     try:
-        made = _made(str(name))
+        made = _create_database(str(name))
         made.execute("BEGIN")
         for *told, at in _read_older(database, version):
             row = (*told, at or now, 0, None)

@@ -50,7 +50,7 @@ _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 
 
 @dataclass(slots=True)
-class Resource:
+class PastResource:
     """The packed past of one resource. rows: number of stored states. size: roughly their bytes."""
 
     number: int
@@ -67,7 +67,7 @@ class Past:
         self._bounds = bounds or Bounds()
         self._idle = bounds is None
         self._looked = 0  # when nothing was due
-        self._known: dict[str, Resource] = {}
+        self._known: dict[str, PastResource] = {}
         self._keyframes = Keyframes()
         self._names: dict[str, int] = {}  # of keys that were packed lately
 
@@ -84,7 +84,7 @@ class Past:
         wanted = [prefix for prefix, keep in self._bounds.own.items() if keep is not None]
         wanted += [keys.ALL] if self._bounds.all is not None else []
         for prefix in [one for one in wanted if one not in self._known]:
-            self._add(database, prefix, compacted)
+            self._add_resource(database, prefix, compacted)
         if keys.ALL in self._known and keys.ALL not in wanted:
             self._drop(database, self._known.pop(keys.ALL))
 
@@ -104,18 +104,18 @@ class Past:
     def reload(self, database: sqlite3.Connection) -> None:
         """Read the state again after a transaction was rolled back."""
         statement = "SELECT id, prefix, horizon, rows, size FROM resources"
-        self._known = {row[1]: Resource(*row) for row in database.execute(statement)}
+        self._known = {row[1]: PastResource(*row) for row in database.execute(statement)}
         self._keyframes.clear()
         self._names.clear()
 
-    def _add(self, database: sqlite3.Connection, prefix: str, horizon: int) -> Resource:
+    def _add_resource(self, database: sqlite3.Connection, prefix: str, horizon: int) -> PastResource:
         number = database.execute(
             "INSERT INTO resources (prefix, horizon, rows, size) VALUES (?, ?, 0, 0)", (prefix, horizon)
         ).lastrowid
-        found = self._known[prefix] = Resource(int(number or 0), prefix, horizon)
+        found = self._known[prefix] = PastResource(int(number or 0), prefix, horizon)
         return found
 
-    def _drop(self, database: sqlite3.Connection, resource: Resource) -> None:
+    def _drop(self, database: sqlite3.Connection, resource: PastResource) -> None:
         end = keys.prefix_end(resource.prefix)
         if resource.prefix != keys.ALL:
             names = "SELECT id FROM names WHERE key >= ? AND key < ?"
@@ -131,7 +131,7 @@ class Past:
         """
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
-            if self._bounds.of(resource) is None and not self._idle:
+            if self._bounds.bounds_of(resource) is None and not self._idle:
                 return compacted
             known = self._known.get(resource) or self._known.get(keys.ALL)
             return min(compacted, known.horizon) if known is not None else compacted
@@ -140,7 +140,7 @@ class Past:
         return min(compacted, max((one.horizon for one in self._known.values()), default=compacted))
 
     @property
-    def resources(self) -> Collection[Resource]:
+    def resources(self) -> Collection[PastResource]:
         """The resources that have packed states, or may get some."""
         return self._known.values()
 
@@ -151,20 +151,20 @@ class Past:
         if not self._bounds.keeps:
             self.skip(database, new)
             return
-        touched: dict[str, Resource] = {}
+        touched: dict[str, PastResource] = {}
         rows: list[Row] = database.execute(_LEAVING, {"old": old, "new": new}).fetchall()
         for prefix, of_resource in groupby(rows, lambda row: keys.prefix_of(row[0])):
-            if self._bounds.of(prefix) is None:
+            if self._bounds.bounds_of(prefix) is None:
                 continue
             resource = self._known.get(prefix)
             if resource is None:
                 whole = self._known.get(keys.ALL)
-                resource = self._add(database, prefix, whole.horizon if whole is not None else old)
+                resource = self._add_resource(database, prefix, whole.horizon if whole is not None else old)
             touched[prefix] = resource
             self._take_over(database, resource, of_resource)
-        self._note(database, touched.values())
+        self._write_resources(database, touched.values())
 
-    def _take_over(self, database: sqlite3.Connection, resource: Resource, rows: Iterable[Row]) -> None:
+    def _take_over(self, database: sqlite3.Connection, resource: PastResource, rows: Iterable[Row]) -> None:
         """Store rows of one resource. They are in the order of their keys and revisions."""
         packed, size = list[tuple[object, ...]](), 0
         name, known, ended = 0, "", False
@@ -192,14 +192,14 @@ class Past:
             name = self._names[key] = int(row[0] or 0)
         return name
 
-    def _note(self, database: sqlite3.Connection, resources: Iterable[Resource]) -> None:
+    def _write_resources(self, database: sqlite3.Connection, resources: Iterable[PastResource]) -> None:
         statement = "UPDATE resources SET horizon = ?, rows = ?, size = ? WHERE id = ?"
         for one in resources:
             database.execute(statement, (one.horizon, one.rows, one.size, one.number))
 
     # forgetting
 
-    def due(self, database: sqlite3.Connection, now: int, *, full: bool = False) -> tuple[Resource, int] | None:
+    def due(self, database: sqlite3.Connection, now: int, *, full: bool = False) -> tuple[PastResource, int] | None:
         """Return the resource that must forget states next, and up to which revision; None if all are kept.
 
         now: milliseconds since 1970. full: the disk is full, so everything must go.
@@ -211,10 +211,10 @@ class Past:
             self._looked = now
         return due
 
-    def _find_due(self, database: sqlite3.Connection, now: int, *, full: bool) -> tuple[Resource, int] | None:
+    def _find_due(self, database: sqlite3.Connection, now: int, *, full: bool) -> tuple[PastResource, int] | None:
         common = []
         for one in self._known.values():
-            if self._bounds.of(one.prefix) is None and one.prefix != keys.ALL and not full:
+            if self._bounds.bounds_of(one.prefix) is None and one.prefix != keys.ALL and not full:
                 return one, self._step_end(database, one) if self._oldest(database, one) else _DROP
             keep = self._bounds.own.get(one.prefix)
             if keep is not None and not full:
@@ -244,20 +244,20 @@ class Past:
         """Move all horizons to a revision, because what has left the window until then is gone."""
         for one in self._known.values():
             one.horizon = max(one.horizon, revision)
-        self._note(database, self._known.values())
+        self._write_resources(database, self._known.values())
 
-    def _oldest(self, database: sqlite3.Connection, resource: Resource) -> tuple[int, int] | None:
+    def _oldest(self, database: sqlite3.Connection, resource: PastResource) -> tuple[int, int] | None:
         """Return the sequence number and the time of a resource's oldest row behind the horizon."""
         statement = "SELECT sequence, at FROM past WHERE resource = ? AND sequence > ? ORDER BY sequence LIMIT 1"
         row = database.execute(statement, (resource.number, resource.horizon)).fetchone()
         return (row[0], row[1]) if row is not None else None
 
-    def _step_end(self, database: sqlite3.Connection, resource: Resource) -> int:
+    def _step_end(self, database: sqlite3.Connection, resource: PastResource) -> int:
         statement = "SELECT max(sequence) FROM (SELECT sequence FROM past WHERE resource = ? AND sequence > ? "
         statement += "ORDER BY sequence LIMIT ?)"
         return int(database.execute(statement, (resource.number, resource.horizon, _STEP)).fetchone()[0])
 
-    def forget(self, database: sqlite3.Connection, resource: Resource, end: int) -> None:
+    def forget(self, database: sqlite3.Connection, resource: PastResource, end: int) -> None:
         """Move a resource's horizon to a revision, and delete the rows that no later state needs."""
         if end == _DROP:
             self._drop(database, self._known.pop(resource.prefix))
@@ -275,11 +275,11 @@ class Past:
             resource.rows -= gone
             resource.size -= size
         resource.horizon = end
-        self._note(database, [resource])
+        self._write_resources(database, [resource])
         whole = self._known.get(keys.ALL)
         if whole is not None and resource.prefix not in self._bounds.own and end > whole.horizon:
             whole.horizon = end
-            self._note(database, [whole])
+            self._write_resources(database, [whole])
 
     def _forget_name(self, database: sqlite3.Connection, name: int, end: int) -> tuple[int, int]:
         """Delete what no state of a key at or after a revision needs. Returns the number of rows, and their bytes."""

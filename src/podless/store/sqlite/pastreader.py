@@ -11,7 +11,7 @@ from collections.abc import Collection, Generator
 from podless.store import keys
 from podless.store.contract import Damaged
 from podless.store.packing import inflate
-from podless.store.sqlite.past import Resource
+from podless.store.sqlite.past import PastResource
 from podless.store.sqlite.rows import Row, verify_row
 
 # where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
@@ -36,19 +36,19 @@ ORDER BY sequence DESC LIMIT ?
 """
 
 
-def find_revision_at(database: sqlite3.Connection, resources: Collection[Resource], at: int) -> int:
+def find_revision_at(database: sqlite3.Connection, resources: Collection[PastResource], at: int) -> int:
     """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
     return max((_find_revision(database, one, at) for one in resources if one.rows), default=0)
 
 
-def find_time_of(database: sqlite3.Connection, resources: Collection[Resource], revision: int) -> int:
+def find_time_of(database: sqlite3.Connection, resources: Collection[PastResource], revision: int) -> int:
     """Return when the first packed change at or after a revision was written, 0 if there is none. In milliseconds."""
     statement = "SELECT at FROM past WHERE resource = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
     rows = (database.execute(statement, (one.number, revision)).fetchone() for one in resources)
     return min((int(row[0]) for row in rows if row is not None), default=0)
 
 
-def _find_revision(database: sqlite3.Connection, resource: Resource, at: int) -> int:
+def _find_revision(database: sqlite3.Connection, resource: PastResource, at: int) -> int:
     statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
     statement += "ORDER BY sequence DESC LIMIT 1"
     best, low, high = 0, 0, 1 << 62
@@ -96,7 +96,7 @@ def _find_places_of_name(database: sqlite3.Connection, name: int, before: int, a
 
 
 def find_places(
-    database: sqlite3.Connection, resources: Collection[Resource], prefix: str, before: int, after: int, most: int
+    database: sqlite3.Connection, resources: Collection[PastResource], prefix: str, before: int, after: int, most: int
 ) -> list[Place] | None:
     """Return where the newest rows under a prefix between two sequence numbers are, newest first.
 

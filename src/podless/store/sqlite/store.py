@@ -139,7 +139,7 @@ class SQLiteStore:
         for written, at, replaced in database.execute(_HISTORY, (compacted,)):
             _, at = self._numbers(written, at)
             self._window.clock.newest = max(self._window.clock.newest, at)
-            self._window.add(written, replaced or 0, at)
+            self._window.note_writes(written, replaced or 0, at)
         self._past.open(database, compacted)
 
     def _numbers(self, *values: Any) -> Sequence[int]:
@@ -164,7 +164,7 @@ class SQLiteStore:
         """Return the revision of the newest durable commit."""
         return self._revision
 
-    async def check(self) -> None:
+    async def check_health(self) -> None:
         """Raise StoreError if the database cannot be read, or writes fail."""
         logreader.read_state(self._open_database(), _NOWHERE, self._revision, most=1)
         self._disk.check_files()
@@ -304,7 +304,7 @@ class SQLiteStore:
             raise
         self._sequence = sequence
         if changes:
-            self._window.add(changes[-1].revision, replaced, now)
+            self._window.note_writes(changes[-1].revision, replaced, now)
         return outcomes, changes
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:

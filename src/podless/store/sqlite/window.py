@@ -64,9 +64,9 @@ class Window:
     def _let_go(self) -> None:
         self._held -= 1
 
-    def add(self, revision: int, replaced: int, at: int) -> None:
+    def note_writes(self, revision: int, replaced: int, at: int) -> None:
         """Note writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
-        self.history.add(revision, replaced, at // 1000)
+        self.history.note_writes(revision, replaced, at // 1000)
 
     def move(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before a revision. Raises StoreError."""

@@ -39,7 +39,7 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> list[Fie
     seen: set[str] = set()
     for index, webhook in enumerate(each(webhooks)):
         path = f"webhooks[{index}]"
-        errors += _check(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
+        errors += _validate_webhook(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
         missing = f"must specify one of {', '.join(REVIEWS)}"
         errors += check_reviews(
             webhook["admissionReviewVersions"] or [], f"{path}.admissionReviewVersions", known, missing
@@ -51,7 +51,7 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> list[Fie
     return errors
 
 
-def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
+def _validate_webhook(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
     errors = _check_name(webhook["name"], f"{path}.name")
     errors += _check_call(webhook, path, effects)
     errors += _check_client(webhook["clientConfig"], f"{path}.clientConfig")

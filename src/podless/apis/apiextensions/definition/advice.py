@@ -9,10 +9,10 @@ from podless.schema import warnings as of_schema
 
 def warn_of_formats(new: Object, old: Object | None = None) -> list[str]:
     """Formats that nothing checks; on an update only those that the old definition does not have."""
-    known = set() if old is None else set(_of(old))
-    return [text for text in _of(new) if text not in known]
+    known = set() if old is None else set(_list_warnings(old))
+    return [text for text in _list_warnings(new) if text not in known]
 
 
-def _of(crd: Object) -> list[str]:
+def _list_warnings(crd: Object) -> list[str]:
     """The warnings of all schemas, each once."""
     return list(dict.fromkeys(text for schema in shared.list_schemas(crd["spec"]) for text in of_schema(schema)))

@@ -54,7 +54,7 @@ def from_v1(crd: Object) -> Object:
     """A definition of v1 in the words of v1beta1; the given one is left as it is. Parts may be missing."""
     if crd.get("spec") is None:
         return crd
-    found = Layout.of(crd["spec"])
+    found = Layout.read_layout(crd["spec"])
     spec = {name: value for name, value in found.spec.items() if name != "versions"}
     spec |= {MOVED[name]: _renamed(name, value, "jsonPath", "JSONPath") for name, value in found.common.items()}
     if found.versions:

@@ -48,7 +48,7 @@ class Checker:
     options: KeywordOptions
     new: bool
 
-    def check(self, schema: Object | None, path: str, *, status: bool) -> list[FieldError]:
+    def validate_schema(self, schema: Object | None, path: str, *, status: bool) -> list[FieldError]:
         """All that is wrong with one schema. status: whether its version has a status subresource."""
         if schema is None:
             return []

@@ -38,7 +38,7 @@ class Layout:
     legacy: bool = False
 
     @classmethod
-    def of(cls, spec: Object) -> Layout:
+    def read_layout(cls, spec: Object) -> Layout:
         """The layout of a spec of v1: what is the same in all versions is moved."""
         given = spec.get("versions") or []
         common = {}

@@ -65,7 +65,7 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
     others: the other definitions of the group; the names that they have been given are taken.
     """
     wanted, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
-    resources, kinds = _taken([crd, *others])
+    resources, kinds = _taken_names([crd, *others])
     given = dict(held)
     reason = message = ""
     for name, taken in (
@@ -153,7 +153,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
     return "True", "Violations", field.join_errors(errors)
 
 
-def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
+def _taken_names(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
     """Return the resource names and the kinds that definitions have been given."""
     resources: set[str] = set()
     kinds: set[str] = set()

@@ -62,7 +62,7 @@ def validate_status_update(new: Object, old: Object) -> list[FieldError]:
 
 
 def _layout(crd: Object, legacy: bool) -> Layout:
-    return beta.read_layout(crd["spec"]) if legacy else Layout.of(crd["spec"])
+    return beta.read_layout(crd["spec"]) if legacy else Layout.read_layout(crd["spec"])
 
 
 def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
@@ -123,7 +123,7 @@ def _version(layout: Layout, before: Layout | None, version: Object, checker: Ch
     errors += _deprecation(version, f"{path}.deprecationWarning")
     status = "status" in (layout.subresources(version) or {})
     schema = shared.schema_of_version(version)
-    errors += checker.check(schema, f"{path}.schema.openAPIV3Schema", status=status)
+    errors += checker.validate_schema(schema, f"{path}.schema.openAPIV3Schema", status=status)
     errors += check_subresources(version.get("subresources"), f"{path}.subresources")
     errors += check_columns(version.get("additionalPrinterColumns") or [], f"{path}.additionalPrinterColumns")
     fields, at = version.get("selectableFields") or [], f"{path}.selectableFields"
@@ -137,7 +137,7 @@ def _common(layout: Layout, before: Layout | None, checker: Checker) -> list[Fie
     """What all versions share."""
     common = layout.common
     schema = shared.schema_of_version(common)
-    errors = checker.check(schema, "spec.validation.openAPIV3Schema", status=layout.any_status)
+    errors = checker.validate_schema(schema, "spec.validation.openAPIV3Schema", status=layout.any_status)
     errors += check_subresources(common.get("subresources"), "spec.subresources")
     errors += check_columns(common.get("additionalPrinterColumns") or [], "spec.additionalPrinterColumns")
     fields, at = common.get("selectableFields") or [], "spec.selectableFields"

@@ -15,7 +15,7 @@ from functools import partial
 from podless.admission.attributes import AdmissionAttributes, AllocationConflict, Along, join_along
 from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
-from podless.apis.core.serviceallocation import Allocation, Pool
+from podless.apis.core.serviceallocation import Allocation, AllocationPool
 from podless.apis.networking.group import IP_ADDRESSES
 from podless.cache.events import Event
 from podless.kinds.kind import Kind
@@ -33,7 +33,7 @@ class ServiceAllocator(Plugin):
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._pool = Pool()
+        self._pool = AllocationPool()
         self._following = False
         self._lock = asyncio.Lock()
         self._writes = state.cache.collection(_KEYS)
@@ -62,7 +62,7 @@ class ServiceAllocator(Plugin):
         if not self._following:
             self._following = True
             for entry in collection.under(SERVICES.prefix)[0]:
-                self._pool.note(None, entry.decode())
+                self._pool.note_service(None, entry.decode())
             collection.add_event_handler(self._note_events)
             if self._state.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
                 await self._follow_addresses()
@@ -81,4 +81,4 @@ class ServiceAllocator(Plugin):
     def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             before, after = (entry.decode() if entry is not None else None for entry in (event.before, event.after))
-            self._pool.note(before, after)
+            self._pool.note_service(before, after)
