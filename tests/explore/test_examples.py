@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from podless.cli import main
+from podless.codec import serializer
+from podless.explore.embedded import explore_controller
 from podless.explore.report import write_replay
+from podless.explore.schedule import ChangeLeader, Schedule
 from tests.explore.programs import EXAMPLES, PROGRAMS, build_programs
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients, pytest.mark.timeout(600)]
@@ -23,6 +26,24 @@ def test_a_defect_is_found_and_its_mended_form_passes(name: str, tmp_path: Path)
     replay.write_bytes(write_replay(report.findings[0]))
     mended = PROGRAMS[name].explore(mended=True, schedule=replay)
     assert mended.passed, mended
+
+
+def test_a_write_of_a_leader_that_was_deposed_unnoticed_comes_late(tmp_path: Path) -> None:
+    point = "controller create configmaps default/one-bed-*"
+    replay = tmp_path / "replay.yaml"
+    replay.write_bytes(serializer.encode_yaml({"schedule": Schedule((ChangeLeader(point),)).to_json()}))
+    program = PROGRAMS["leaked_child"]
+    report = explore_controller(
+        [*program.command, "--leader-elect"],
+        EXAMPLES / program.scenario,
+        apply=EXAMPLES / "config.yaml",
+        instances=2,
+        schedule=replay,
+    )
+    [finding] = report.findings
+    assert "left over: configmaps default/one-bed-*2" in str(finding)
+    story = [line.removeprefix("* ") for line in finding.story]
+    assert story.index("controller-2 create configmaps default/one-bed-*") < story.index(point)
 
 
 def test_every_example_has_its_program() -> None:

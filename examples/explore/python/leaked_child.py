@@ -1,7 +1,8 @@
 """A controller that gives each garden a bed, a ConfigMap with a generated name, and notes the name in the status.
 
 The defect: it creates the bed first and notes it afterwards. If it is killed in between, it creates a second bed and
-forgets the first. With --mended it names the bed after the garden, so that a second create finds it there.
+forgets the first. With --mended it names the bed after the garden, so that a second create finds it there. With
+--leader-elect several instances elect a leader; a leader that was deposed unnoticed creates a second bed, too.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from informer import Informer, Key, Worker, key_of
+from leader import wait_until_leading
 from lightkube import ApiError, Client
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
@@ -39,6 +41,8 @@ def reconcile(key: Key) -> None:
     )
 
 
+if "--leader-elect" in sys.argv:
+    wait_until_leading(client, "gardener")
 worker = Worker(reconcile)
 gardens = Informer(client, Garden, lambda garden: worker.add(key_of(garden)), lambda garden: None)
 worker.run()
