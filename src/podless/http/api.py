@@ -11,7 +11,7 @@ from podless.http.author import make_author
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.history import HistoryAnswers, asks_past
 from podless.http.info import RequestInfo
-from podless.http.message import Answer, Pending, Request, Response
+from podless.http.message import Answer, Pending, Request, Response, settle_answer
 from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
 from podless.http.render import is_quick, lay_out, prepare_list, render_response
@@ -35,7 +35,7 @@ from podless.verbs.finalize import finalize_object
 from podless.verbs.get import get_object
 from podless.verbs.list import list_
 from podless.verbs.patch import media_type, patch_object
-from podless.verbs.ready import keep_ready, make_ready
+from podless.verbs.ready import keep_ready, load_kind, make_ready
 from podless.verbs.scale import scale_object
 from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
@@ -78,6 +78,16 @@ class APIHandler:
                 return shrink_answer(request, document, threshold)
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
+        if call.kind.is_loaded:
+            return self._answer(request, call, verb, accept)
+        return self._answer_first(request, call, verb, accept)
+
+    async def _answer_first(self, request: Request, call: Call, verb: str, accept: str) -> Answer:
+        """Answer the first request for a built-in kind."""
+        await load_kind(self._api, call.kind)
+        return await settle_answer(self._answer(request, call, verb, accept))
+
+    def _answer(self, request: Request, call: Call, verb: str, accept: str) -> Answer | Pending:
         if call.kind.group == GROUP and not call.kind.uid:  # one with a uid is of a definition of a client
             return self._read_history(request, call, verb)
         if call.subresource and passed_on(call):

@@ -110,6 +110,7 @@ class Kind:
     unserved: tuple[Version, ...] = ()
     scheme: Scheme = NO_SCHEME
     by_version: Mapping[str, Version] = field(init=False, repr=False)
+    is_loaded = True  # whether its rules and fields are imported: see kinds/late.py
     _made: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -90,6 +90,24 @@ class LateKind(Kind):
         return self.structs[self.storage_version or self.versions[0].name]
 
     @property
+    def is_loaded(self) -> bool:  # type: ignore[override]
+        """Whether rules and fields are imported."""
+        return "strategy" in self.__dict__
+
+    def load(self) -> Callable[[], None]:
+        """Import rules and fields, which takes up to 120 ms; calling the result on the loop completes the import.
+
+        Call it off the loop.
+        """
+        self.rules()
+        self.fields()
+
+        def publish() -> None:
+            _ = self.strategy, self.structs
+
+        return publish
+
+    @property
     def custom(self) -> bool:
         """False: the kind is built in."""
         return False

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
+from podless.kinds.late import LateKind
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
 
@@ -28,6 +29,13 @@ async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterat
         yield
     finally:
         kind.strategy.unpin()
+
+
+async def load_kind(api: API, kind: Kind) -> None:
+    """Import the rules and fields of a built-in kind off the loop, before its first use. Raises TooManyRequests."""
+    if isinstance(kind, LateKind) and not kind.is_loaded:
+        publish = await api.off_loop.run_on_thread(kind.load)
+        publish()
 
 
 async def make_ready(api: API, kind: Kind) -> None:
