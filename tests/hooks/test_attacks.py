@@ -43,6 +43,11 @@ APP = """
     def flood(obj):
         obj["metadata"]["annotations"] = {"x": "y" * (100 << 20)}
 
+    @hooks.validate("limitranges", timeout=1)
+    async def block():
+        import time
+        time.sleep(600)
+
     @hooks.validate("services", timeout=1)
     async def wait():
         import asyncio
@@ -116,6 +121,18 @@ def test_a_coroutine_that_will_not_be_cancelled_ends_its_worker(server: Server) 
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
     assert "it did not answer within 1 s" in refusal(server, service)
     server.create(config("after-coroutine"))
+
+
+def test_a_coroutine_that_blocks_takes_no_other_hook_with_it(server: Server) -> None:
+    async def both() -> None:
+        limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "a"}, "spec": {"limits": []}}
+        blocked = asyncio.create_task(server.client.create(limits))
+        await server.client.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "meanwhile"}})
+        await server.client.create(config("behind-a-coroutine"))
+        with pytest.raises(Refused, match="it did not answer within 1 s"):
+            await blocked
+
+    asyncio.run(both())
 
 
 def test_only_administrators_hear_where_a_hook_failed_and_nobody_what_it_said(server: Server, app: Path) -> None:

@@ -55,9 +55,12 @@ class LoadFailed(Exception):
 
 
 class _Call:
-    """One call. peer: the worker that runs it, None while the call is queued. due: when its timeout has passed."""
+    """One call. peer: the worker that runs it, None while the call is queued. due: when its timeout has passed.
 
-    __slots__ = ("done", "due", "frame", "is_async", "number", "peer", "retried", "seconds")
+    overdue: it has, and the coroutine still runs.
+    """
+
+    __slots__ = ("done", "due", "frame", "is_async", "number", "overdue", "peer", "retried", "seconds")
 
     def __init__(
         self, number: int, frame: bytes, seconds: float, is_async: bool, done: asyncio.Future[bytes | None]
@@ -69,7 +72,7 @@ class _Call:
         self.done = done
         self.peer: _Peer | None = None
         self.due = _NEVER
-        self.retried = False
+        self.overdue = self.retried = False
 
     def fail(self, failed: HookFailed) -> None:
         """Complete the call with an error."""
@@ -79,7 +82,10 @@ class _Call:
 
 
 class _Peer(asyncio.Protocol):
-    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number."""
+    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number.
+
+    blocked: it is ended because of a coroutine, so its other calls are not to blame.
+    """
 
     def __init__(self, pool: Pool, kill: Callable[[], None]) -> None:
         self._pool = pool
@@ -88,7 +94,7 @@ class _Peer(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.calls: dict[int, _Call] = {}
         self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self.dead = False
+        self.blocked = self.dead = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # that of uvloop is none by its class
@@ -132,8 +138,8 @@ class _Peer(asyncio.Protocol):
 
     @property
     def is_busy(self) -> bool:
-        """Whether it runs a hook that is no coroutine."""
-        return bool(self.calls) and any(not call.is_async for call in self.calls.values())
+        """Whether it runs a hook that is no coroutine, or a coroutine that may block it."""
+        return bool(self.calls) and any(not call.is_async or call.overdue for call in self.calls.values())
 
     def end(self) -> None:
         """Stop the worker at once; its calls fail or are retried (`Pool.lost`)."""
@@ -346,16 +352,18 @@ class Pool:
             self._idle.append(peer)
 
     def lost(self, peer: _Peer) -> None:
-        """Fail the calls of a worker that has ended. Coroutines are retried once on another worker.
+        """Fail the call that ended a worker. All others are retried once on another worker.
 
-        A worker runs one function at a time; coroutines beside it are not to blame.
+        A worker runs one function at a time; coroutines beside it are not to blame. Nor is a function that waits behind
+        a coroutine that blocks.
         """
         for peers in (self._peers, self._idle):
             if peer in peers:
                 peers.remove(peer)
         calls, peer.calls = list(peer.calls.values()), {}
         for call in calls:
-            if not call.is_async or call.retried or self._closed or call.done.done():
+            is_to_blame = not call.is_async and not peer.blocked
+            if is_to_blame or call.retried or self._closed or call.done.done():
                 call.fail(HookFailed("its worker ended"))
             else:
                 call.peer, call.retried = None, True
@@ -373,6 +381,9 @@ class Pool:
         elif call.number not in peer.calls:
             return
         elif call.is_async:
+            call.overdue = True
+            if peer in self._idle:
+                self._idle.remove(peer)
             peer.cancel(call.number)
             asyncio.get_running_loop().call_later(_CANCEL, self._insist, peer, call.number)
         else:
@@ -383,6 +394,7 @@ class Pool:
         """End a worker whose coroutine still runs after it was cancelled."""
         if number in peer.calls:
             log.error("hooks: ended a worker: a coroutine went on after it was cancelled")
+            peer.blocked = True
             peer.end()
 
     @property
