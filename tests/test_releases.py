@@ -299,6 +299,21 @@ def test_rules_of_the_first_releases(release: str, known: bool) -> None:
         assert established == ("False" if known else "True")
 
 
+def test_templates_name_images_of_volumes_in_the_newest_release() -> None:
+    volumes = [{"name": "v", "image": {}}]
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": volumes},
+    }
+    body = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    told = {}
+    for release in ("1.36", "1.37"):
+        with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+            status, answer = _Asked(server).send("POST", "/apis/apps/v1/namespaces/default/deployments", body)
+            told[release] = [cause["field"] for cause in answer["details"]["causes"]] if status == 422 else []
+    assert told == {"1.36": [], "1.37": ["spec.template.spec.volumes[0].image.reference"]}
+
+
 @pytest.mark.parametrize(("release", "placed"), [("1.36", False), ("1.37", True)])
 def test_rules_of_the_newest_release(release: str, placed: bool) -> None:
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "", "uid": "u"}

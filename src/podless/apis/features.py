@@ -108,6 +108,8 @@ CHANGES: Final[Mapping[str, str]] = {
     "AttachersOnce": "1.36-",  # are told as missing, and names of volumes are looked at in updates too
     "NetworkPoliciesOnce": "1.36-",  # are validated when they change
     "PlainItems": "1.36-",  # of lists and maps have no defaults in OpenAPI
+    "EmptyImageReferences": "-1.36",  # of volumes are fine in templates of pods
+    "OddMessageLimits": "-1.36",  # of errors of volumes are told: those of their metadata
     "BareHTTPRules": "-1.36",  # of Ingresses have no text in OpenAPI
     "PublishedExamples": "1.36-",  # and externalDocs of custom kinds are in OpenAPI, and looked at in definitions
     "ShardSelectors": "1.36-",  # are parameters in OpenAPI

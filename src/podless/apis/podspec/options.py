@@ -22,6 +22,7 @@ class PodOptions:
     outside of their volumes. host_sysctls: parameters of the host's namespaces. restarting: init containers that are to
     be restarted when they are resized. host_devices: devices in a user namespace. host_network: the network of the host
     in a user namespace. loose_variables: names of environment variables that only relaxed validation allows.
+    no_image: a volume of an image without a reference.
     """
 
     pod: bool = False
@@ -37,6 +38,7 @@ class PodOptions:
     host_devices: bool = False
     host_network: bool = False
     loose_variables: bool = False
+    no_image: bool = False
 
 
 STRICT = PodOptions()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.podspec import env, projected, resources, scheduling, security
+from podless.apis.podspec import env, projected, resources, scheduling, security, volumes
 from podless.apis.podspec.affinity import TERMS
 from podless.apis.podspec.options import PodOptions, deletion_cost_fault
 from podless.meta import names
@@ -33,6 +33,7 @@ def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> PodOptio
         host_devices=in_namespace and any(one.get("volumeDevices") for one in each(spec.get("containers") or ())),
         host_network=in_namespace and bool(spec.get("hostNetwork")),
         loose_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(spec),
+        no_image=volumes.lacks_image(spec),
     )
 
 

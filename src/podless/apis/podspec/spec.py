@@ -65,7 +65,8 @@ def _contents(spec: Object, path: str, options: PodOptions, metadata: Object | N
     """Volumes, claims, containers, and what they ask for."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
-        yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, far=options.far_tokens)
+        loose = {"far": options.far_tokens, "no_image": options.no_image}
+        yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, **loose)
     if spec.get("resourceClaims"):
         yield from _claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
     pod = Pod(

@@ -10,6 +10,7 @@ from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _HOST_PATHS = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
@@ -22,17 +23,24 @@ Check = Callable[[Object, str], Errors]
 
 
 def validate_volumes(
-    given: list[Object], path: str, metadata: Object | None, sound: dict[str, Object], *, far: bool
+    given: list[Object],
+    path: str,
+    metadata: Object | None,
+    sound: dict[str, Object],
+    *,
+    far: bool,
+    no_image: bool = False,
 ) -> Errors:
     """All volumes. metadata: of the pod, None for a template. sound: gets those without faults, by name.
 
-    far: whether tokens may be put anywhere.
+    far: whether tokens may be put anywhere. no_image: whether images may have no reference, as they had before.
     """
+    needs_image = metadata is not None if has("EmptyImageReferences") else not no_image
     pod = (metadata or {}).get("name", "")
     made = {f"{pod}-{volume.get('name', '')}" for volume in each(given) if pod and volume.get("ephemeral") is not None}
     for place, volume in enumerate(given):
         where, name = f"{path}[{place}]", volume.get("name", "")
-        found = [*_source(volume, where, far=far, pod=metadata is not None), *_claim_name(volume, where, metadata)]
+        found = [*_source(volume, where, far=far, needs_image=needs_image), *_claim_name(volume, where, metadata)]
         found += checks.validate_name(f"{where}.name", name)
         if name in sound:
             found.append(field.duplicate(f"{where}.name", name))
@@ -45,7 +53,13 @@ def validate_volumes(
             yield field.invalid(f"{where}.persistentVolumeClaim.claimName", claim.get("claimName", ""), _OWN_CLAIM)
 
 
-def _source(volume: Object, path: str, *, far: bool, pod: bool) -> Errors:
+def lacks_image(spec: Object) -> bool:
+    """Return whether a volume of a pod has an image without a reference."""
+    images = (volume.get("image") for volume in each(spec.get("volumes") or ()))
+    return any(image is not None and not image.get("reference") for image in images)
+
+
+def _source(volume: Object, path: str, *, far: bool, needs_image: bool) -> Errors:
     count = 0
     for kind, (check, shown) in _KINDS.items():
         source = volume.get(kind)
@@ -56,7 +70,7 @@ def _source(volume: Object, path: str, *, far: bool, pod: bool) -> Errors:
         elif kind == "projected":
             yield from projected.validate_projected(source, f"{path}.projected", far=far)
         else:
-            if kind == "image" and pod:
+            if kind == "image" and needs_image:
                 yield from checks.require_fields(source, f"{path}.image", "reference")
             yield from check(source, f"{path}.{shown}")
         count += 1
