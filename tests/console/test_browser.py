@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from podless import Server
@@ -203,6 +204,25 @@ def test_errors_stand_at_their_lines_before_saving(server: Server, page: Page) -
     browser.wait(lambda: replicas(server) == 7)
     browser.find(".edit-actions", "As on the server")
     assert server.history("databases", "orders", namespace="shop")[-1].manager == "podless-console"
+
+
+def test_the_editor_completes_fields_and_explains_them(page: Page) -> None:
+    browser = page("#/new/data.example.com/v1/databases?ns=shop")
+    browser.find(".verdict", "would accept this")  # by now the schema is there too
+    write(browser, "replicas: 1", "replicas: 1\n  sto")
+    inside = "return document.querySelector('.editor-place').shadowRoot"
+    ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys(" ").key_up(Keys.CONTROL).perform()
+    option = f"{inside}.querySelector('.cm-tooltip-autocomplete li')"
+    browser.wait(lambda: "storage" in browser.run(f"{option}?.textContent ?? ''"), "no completion")
+    browser.run(option).click()
+    browser.wait(lambda: "storage:" in editor(browser), "not completed")
+    line = f"{inside.replace('return ', 'const root = ')};"
+    line += "return [...root.querySelectorAll('.cm-line')].find(one => one.textContent.includes('engine'))"
+    ActionChains(browser.driver).move_to_element_with_offset(browser.run(line), -200, 0).perform()
+    box = browser.run(line + ".querySelector('span')")
+    ActionChains(browser.driver).move_to_element(box).perform()
+    told = f"{inside}.querySelector('.cm-tooltip-hover')?.textContent ?? ''"
+    browser.wait(lambda: "The program that runs." in browser.run(told), "no explanation")
 
 
 def test_a_change_by_somebody_else_is_shown_and_nothing_is_lost(server: Server, page: Page) -> None:
