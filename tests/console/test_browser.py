@@ -489,9 +489,11 @@ def test_pages_keep_the_policy_fit_and_are_accessible(page: Page, scheme: str, w
         assert browser.run(foreign) == 0
         wide = browser.run(
             "const main = document.querySelector('main');"
-            "return [document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth]"
+            "const root = document.documentElement;"
+            "const inside = main.scrollWidth - main.clientWidth;"
+            "return [root.scrollWidth - innerWidth, inside, root.scrollHeight - innerHeight]"
         )
-        wrong += [f"{place} is {pixels} pixels too wide" for pixels in wide if pixels > 0]
+        wrong += [f"{place} is {pixels} pixels too wide or high" for pixels in wide if pixels > 0]
         if script:
             browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
             wrong += [f"{place}: {line}" for line in find_barriers(browser, RULES if width < 760 else None)]
