@@ -17,7 +17,7 @@ def main() -> int:
     commands = parser.add_subparsers(required=True, dest="command")
     commands.add_parser("write", help="write the reference pages and pictures that come from the code")
     commands.add_parser("record", help="draw the sessions of the README, with what they print")
-    lint = commands.add_parser("lint", help="check the prose of pages")
+    lint = commands.add_parser("lint", help="check the prose of pages and docstrings")
     lint.add_argument("pages", metavar="PAGE", nargs="*", type=Path, help="default: all")
     run = commands.add_parser("run", help="execute the sessions of pages")
     run.add_argument("pages", metavar="PAGE", nargs="*", type=Path, help="default: all")
@@ -32,7 +32,7 @@ def main() -> int:
         recording.PICTURE.write_text(recording.record())
         return 0
     if given.command == "lint":
-        return _lint(given.pages or prose.files())
+        return _lint(given.pages) if given.pages else _lint(prose.files()) | _lint_modules()
     return _write() if given.command == "write" else _run(given.pages or [*sessions.pages()], given.podless)
 
 
@@ -49,6 +49,15 @@ def _lint(pages: list[Path]) -> int:
     count = 0
     for path in pages:
         for fault in prose.check_prose(path.read_text()):
+            count += 1
+            print(f"{path}:{fault.line}: {fault.phrase!r}: write: {fault.instead}")
+    return 1 if count else 0
+
+
+def _lint_modules() -> int:
+    count = 0
+    for path in prose.modules():
+        for fault in prose.check_docstrings(path.read_text()):
             count += 1
             print(f"{path}:{fault.line}: {fault.phrase!r}: write: {fault.instead}")
     return 1 if count else 0

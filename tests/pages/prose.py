@@ -1,7 +1,11 @@
-"""Checks prose: phrases that CONTRIBUTING.md rules out, listed in prose.toml. codespell checks the spelling."""
+"""Checks pages and docstrings for phrases that CONTRIBUTING.md rules out, listed in prose.toml.
+
+codespell checks the spelling.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterator
@@ -9,10 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
-_PHRASES = [
-    (re.compile(each["pattern"], re.IGNORECASE), str(each["instead"]))
-    for each in tomllib.loads((Path(__file__).parent / "prose.toml").read_text())["phrase"]
-]
+_LISTS = tomllib.loads((Path(__file__).parent / "prose.toml").read_text())
+
+
+def _compile(name: str) -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(each["pattern"], re.IGNORECASE), str(each["instead"])) for each in _LISTS[name]]
+
+
+_PHRASES, _FUNCTIONS, _DOCSTRINGS = _compile("phrase"), _compile("function"), _compile("docstring")
 _SPAN = re.compile(r"`[^`\n]*`|\]\([^)]*\)|<!--.*?-->|<[^>\n]*>")
 
 
@@ -77,3 +85,23 @@ def check_prose(markdown: str) -> Iterator[ProseFault]:
         for pattern, instead in _PHRASES:
             for match in pattern.finditer(sentence):
                 yield ProseFault(line, match[0].strip(" .;,")[:60], instead)
+
+
+def modules() -> list[Path]:
+    """Return the modules whose docstrings are checked: all of podless except those below apis/."""
+    root = ROOT / "src" / "podless"
+    return [path for path in sorted(root.rglob("*.py")) if "apis" not in path.relative_to(root).parts]
+
+
+def check_docstrings(source: str) -> Iterator[ProseFault]:
+    """Yield the phrases in the docstrings of a module that are ruled out."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        text = ast.get_docstring(node)
+        if text is None:
+            continue
+        patterns = _DOCSTRINGS if isinstance(node, (ast.Module, ast.ClassDef)) else [*_FUNCTIONS, *_DOCSTRINGS]
+        for pattern, instead in patterns:
+            if match := pattern.search(text):
+                yield ProseFault(node.body[0].lineno, match[0], instead)

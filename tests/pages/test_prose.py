@@ -22,3 +22,19 @@ from tests.pages import prose
 )
 def test_phrases_are_found_on_their_lines(text: str, lines: list[int]) -> None:
     assert [fault.line for fault in prose.check_prose(text)] == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('"""What a server has."""', []),
+        ('"""Who asks."""', [1]),
+        ('def find() -> int:\n    """Return the first place."""', []),
+        ('def find() -> int:\n    """What is there."""', [2]),
+        ('def find() -> int:\n    """Return it, for there is one."""', [2]),
+        ('class Sink:\n    """How bytes are sent."""', []),
+        ('class Sink:\n    """A sink that nobody reads."""', [2]),
+    ],
+)
+def test_phrases_are_found_in_docstrings(text: str, lines: list[int]) -> None:
+    assert [fault.line for fault in prose.check_docstrings(text)] == lines

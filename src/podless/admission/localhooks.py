@@ -51,10 +51,10 @@ class Caller:
         self._takes_obj = "obj" in takes or self._kind != VALIDATE  # for what changed is found out by the object
 
     async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
-        """Ask about a write, whose object the hook sees in a version.
+        """Call the hook for a write, with the object in a version.
 
-        Raises CallFailed, ConversionFailed where the object cannot be had so, and Timeout where the time of the whole
-        request is over.
+        Raises CallFailed, ConversionFailed if the object cannot be converted, and Timeout if the time of the whole
+        request has passed.
         """
         attr = subject.attr
         obj, old = attr.obj if self._takes_obj else None, attr.old if self._takes_old else None

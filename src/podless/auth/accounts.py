@@ -90,7 +90,7 @@ def account_uid(entry: Entry) -> str:
 
 
 def _kept(entry: Entry) -> str:
-    """The token that a Secret has, in base64 and found once; "" for one that is being deleted, or was ended."""
+    """Return the token in a Secret, in base64, cached; "" if the Secret is being deleted or invalidated."""
     known: str | None = entry.forms.get("token")
     if known is None:
         ended = entry.terminating or _INVALID in entry.labels

@@ -1,4 +1,4 @@
-"""What authenticators of tokens return, and the issuer that a signed token names before it is verified."""
+"""The verdict of token authenticators, and the issuer that a signed token names before it is verified."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LONGEST = 32 << 10  # characters of a token that is looked into
 
 
 class TokenVerdict(NamedTuple):
-    """What an authenticator of tokens has found.
+    """The verdict on a token.
 
-    user: None for a token that is not good. audiences: whom the token is for. holds: whether it still is so; it is
-    asked at every request.
+    user: None for an invalid token. audiences: that the token is for. holds: whether it is still valid; called at every
+    request.
     """
 
     user: User | None
@@ -33,7 +33,7 @@ class Issued(Protocol):
         """Whether it knows the issuer that a token names."""
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Whose token it is, and whether it is for one of the audiences."""
+        """Return the user and the audiences of a token."""
 
 
 def read_issuer(token: str) -> str:

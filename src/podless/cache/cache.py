@@ -107,7 +107,7 @@ class Cache:
             collection.end()
 
     def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
-        """Have `handler` called with all changes in the store as they come in; the answer ends that."""
+        """Call `handler` with all changes of the store as they arrive. Returns a function that ends that."""
         return add_handler(self._handlers, handler)
 
     async def refresh(self) -> None:

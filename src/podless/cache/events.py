@@ -34,7 +34,7 @@ class Event:
         self._last: Entry | None = None
 
     def last(self, before: Entry) -> Entry:
-        """What a watcher is shown of an object that leaves its sight: the state before, at this event's revision."""
+        """Return what a watcher sees of an object that leaves its selection: the state before, with this revision."""
         if self._last is None:
             self._last = before.at(self.revision)
         return self._last

@@ -218,13 +218,13 @@ class WatchCache:
         self._fanout.publish(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
-        """Have `handler` called with every batch as it comes in; the answer ends that."""
+        """Call `handler` with every batch as it arrives. Returns a function that ends that."""
         return add_handler(self._handlers, handler)
 
     def add_watcher(self, watcher: EventHandler) -> Follower:
-        """Have `watcher` called with all events soon after they come in, until it leaves.
+        """Call `watcher` with all events soon after they arrive, until it leaves.
 
-        Events that have come in before may still be among them; the caller knows by `changed`.
+        Earlier events may still be among them; the caller can tell by `changed`.
         """
         return self._fanout.join(watcher)
 
@@ -253,7 +253,7 @@ class WatchCache:
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
     def follow(self, name: str) -> None:
-        """Have `labelled` know a label. The state may change meanwhile, where this is done in slices."""
+        """Index a label for `labelled`. The state may change meanwhile, because this can run in slices."""
         self._labels.follow(name, list(self._entries.values()))
 
     def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:

@@ -181,7 +181,7 @@ class Comprehension(Expr):
 
 
 class Pass(Generic[T]):
-    """Something that goes through a tree: one method for each class of nodes, which `visit` chooses."""
+    """A walk over a tree: one method for each class of nodes, which `visit` chooses."""
 
     def visit(self, node: Expr) -> T:
         """Return the result of the method for the node."""

@@ -26,7 +26,7 @@ class Uint(int):
 
 
 class _Moment:
-    """Something measured in nanoseconds."""
+    """A time or a span in nanoseconds."""
 
     __slots__ = ("ns",)
 

@@ -1,4 +1,4 @@
-"""What the rules of definitions may cost, and which bounds in the schema would bring those that cost too much under."""
+"""The estimated costs of rules in definitions, and the bounds that would make expensive ones acceptable."""
 
 from __future__ import annotations
 

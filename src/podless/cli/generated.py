@@ -1,4 +1,4 @@
-"""What `podless model` and `podless schema` share: definitions from files or a server in, files or text out."""
+"""Shared by `podless model` and `podless schema`: definitions as input, files or text as output."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""podless migrate: rewrite the objects of definitions in their storage version, then forget the older versions.
+"""podless migrate: rewrite the objects of definitions in their storage version, then drop the older versions.
 
-It works with any server of the Kubernetes API, and does what kube-storage-version-migrator does: every object is read
-and written as it is, which makes the server store it anew. Who wrote in between has done that work already.
+It works with any Kubernetes API server, like kube-storage-version-migrator: every object is read and written unchanged,
+so that the server stores it again. A conflict means that another client has rewritten the object.
 """
 
 from __future__ import annotations

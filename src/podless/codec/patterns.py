@@ -86,10 +86,10 @@ def end_quotation(pattern: str) -> str:
 def make_searcher(
     compiled: Any, *, begins: bool = False, short: int = sys.maxsize, look: Callable[[int], bool] | None = None
 ) -> Callable[[str], bool]:
-    """A function that says whether a text contains a compiled pattern, past the binding's own cost where it can be.
+    """Return a function that tells whether a text contains a compiled pattern, with little overhead.
 
-    begins: the pattern is only looked for where the text begins. look: is told how many characters a text has that is
-    longer than `short`, and says whether it is looked at.
+    begins: search only at the start of the text. look: called with the length of a text longer than `short`; tells
+    whether to search it.
     """
     match = getattr(getattr(compiled, "_regexp", None), "Match", None)
     anchor = getattr(re2.ANCHOR, "ANCHOR_START" if begins else "UNANCHORED", None)

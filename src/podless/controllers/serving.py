@@ -99,6 +99,9 @@ class Serving:
 
 
 def _hooks(kind: Kind) -> tuple[object, ...]:
-    """What converts the objects in place of a webhook (a hook, "" for any, or declared rules), and what answers."""
+    """Return what converts the objects in place of a webhook, and the hooks that answer subresources.
+
+    The converter is a hook ("" for any) or declared rules.
+    """
     given = kind.webhook or {}
     return given.get("hook"), given.get("rules"), [(one.name, one.hooks) for one in kind.more_subresources]

@@ -373,7 +373,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _stripped(value: Any) -> Any:
-    """Return a value without the objects in it that have a directive. Objects are changed, lists are created anew."""
+    """Return a value without the objects in it that have a directive. Objects are changed, lists are copied."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):

@@ -184,7 +184,7 @@ class Answering:
             self._out.whole(head, answer, chunked, lambda: self._done(request))
 
     def _turn_down(self, request: Request, answer: Response) -> None:
-        """There is no room for an answer: the client is to come again, or looks for what its write has done."""
+        """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
         work = request.work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
         log.warning(text, answer.own, work.what, gotext.quote(work.who))

@@ -69,7 +69,7 @@ class Listener:
         return bool(self._beginning or self._handshakes)
 
     async def open(self, host: str, port: int) -> int:
-        """Listen, and return the port. Raises OSError where the address cannot be had."""
+        """Listen, and return the port. Raises OSError if the address is not available."""
         loop = asyncio.get_running_loop()
         try:
             for family, _, _, _, address in await loop.getaddrinfo(

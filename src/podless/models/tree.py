@@ -239,7 +239,7 @@ def read_named(definition: Object, version: Object) -> NamedKind:
 
 
 def _restrictions(version: Object) -> Object:
-    """What the schema of a version says of metadata, beyond that it is an object."""
+    """Return the restrictions of metadata in a schema, beyond its type."""
     properties = ((version.get("schema") or {}).get("openAPIV3Schema") or {}).get("properties") or {}
     return without(properties.get("metadata") or {}, "type", "description")
 

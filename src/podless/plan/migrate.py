@@ -18,9 +18,9 @@ _RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation aliv
 
 
 async def migrate_managers(asker: Asker, path: str, obj: Object, manager: str) -> bool:
-    """Have `manager` own what client-side apply owned; return whether there was such a thing.
+    """Move the fields that client-side apply owned to `manager`. Returns whether there were any.
 
-    obj: as the server-side apply before has left it. Raises Refused, RemoteError.
+    obj: as the previous server-side apply has left it. Raises Refused, RemoteError.
     """
     recorded = LAST_APPLIED in (obj["metadata"].get("annotations") or {})
     if recorded and manager == MANAGERS[SERVER_SIDE] and not _recorders(obj, "Apply"):

@@ -25,7 +25,7 @@ _BARE = {"groups", "resources", "major", "versions"}  # one of them is in docume
 
 
 class Unread(Exception):
-    """Something that could not be read; the text says why."""
+    """A read failed. The text says why."""
 
 
 class APIReader:

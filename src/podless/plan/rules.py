@@ -1,4 +1,4 @@
-"""Reads what judges a set: quotas with what they count, limits, policies with their parameters, webhooks."""
+"""Reads what limits a set: quotas with the objects that they count, limits, policies with parameters, webhooks."""
 
 from __future__ import annotations
 

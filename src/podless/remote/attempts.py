@@ -17,11 +17,11 @@ async def retry_call(
     rest: float = 0.0,
     growth: float = 1.0,
 ) -> T:
-    """Call `work` until it raises none of these errors, and return what it returns.
+    """Call `work` until it raises none of these errors, and return its result.
 
-    tries: calls at the most (default: no limit). seconds: after which no other attempt begins (default: no limit).
-    rest: seconds between two attempts, multiplied by `growth` after each; an error that has a `wait` can ask for more.
-    Raises the last error where a limit is reached, and any other error at once.
+    tries: maximum number of calls (default: no limit). seconds: no further call starts after them (default: no limit).
+    rest: seconds between two calls, multiplied by `growth` after each; an error that has a `wait` can ask for more.
+    Raises the last error at a limit, and any other error at once.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds

@@ -47,13 +47,13 @@ class Access:
 
 
 def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Where kubectl looks for its configuration."""
+    """Return the paths where kubectl looks for its configuration."""
     named = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
     return named or [Path(environment.get("HOME", "/")) / ".kube" / "config"]
 
 
 def read_kubeconfig(path: Path, context: str = "") -> Access:
-    """What a context of the file says, the current one unless named. Raises BadKubeconfig."""
+    """Return the access of a context, by default the current one. Raises BadKubeconfig."""
     try:
         document = serializer.decode_yaml(path.read_bytes())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Where a webhook is: the clientConfig of a definition or configuration."""
+"""The address of a webhook: the clientConfig of a definition or configuration."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def _extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
 
 
 def _unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
-    """Why a certificate counts as not signed by another one of the right name; "" where it is signed."""
+    """Return why a certificate is not signed by another one of the right name; "" if it is."""
     basic, usage = _extension(parent, x509.BasicConstraints), _extension(parent, x509.KeyUsage)
     first = parent.version is x509.Version.v1
     if (basic is None and not first) or (basic is not None and not basic.ca) or (usage and not usage.key_cert_sign):

@@ -1,4 +1,4 @@
-"""Large values are let go of in pieces: freed in one go, a million objects keep the interpreter for a while."""
+"""Frees large values in pieces: freed at once, a million objects hold the interpreter for a while."""
 
 from __future__ import annotations
 

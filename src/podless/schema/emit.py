@@ -29,7 +29,7 @@ _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 
 
 def emit_literal(value: Any) -> str:
-    """Return a Python expression that creates a JSON value anew each time."""
+    """Return a Python expression that creates a new JSON value each time."""
     return repr(value)
 
 

@@ -41,7 +41,7 @@ _EXTENSIONS = (
 
 
 class Note(NamedTuple):
-    """Something to be known of a schema that was made. lost: it is no longer checked."""
+    """A note about a schema that was made. lost: it is no longer checked."""
 
     path: str
     text: str

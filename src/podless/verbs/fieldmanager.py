@@ -86,7 +86,10 @@ def _place(kind: Kind, version: Version, subresource: str) -> WriteTarget:
 
 
 def _shape(kind: Kind, version: Version) -> Shape:
-    """The shape of a custom kind in one version: endpoints share it, for it takes ten times the bytes of the schema."""
+    """Return the shape of a custom kind in one version.
+
+    Endpoints share it, because it takes ten times the bytes of the schema.
+    """
     return kind.made(("fields", version.name), lambda: of_schema(kind.structure(version), kind.preserve))
 
 

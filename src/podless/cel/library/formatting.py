@@ -146,7 +146,7 @@ class Clauses:
         return "".join(out)
 
     def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
-        """What is wrong with a constant format for some arguments: which of them is at fault, if one is, and why."""
+        """Return the fault of a constant format, None for none: the faulty argument or None, and why."""
         try:
             parts = split_format(text, len(args), checked=True)
         except BadClause as error:

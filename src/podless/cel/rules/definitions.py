@@ -56,7 +56,7 @@ class DefinitionRules:
         return errors
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
-        """Which rules of a node, and below, a default value breaks: as an unchanged value and as a new one."""
+        """Return the errors of rules that a default value breaks, as an unchanged value and as a new one."""
         rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
         if not rules:
             return []

@@ -100,7 +100,7 @@ def matches_etag(if_none_match: str, etag: str) -> bool:
 
 
 class PreparationStep(NamedTuple):
-    """Something that an answer needs. make: gives it, from what does not change; keep: takes it.
+    """A missing part of an answer. make: returns it, from values that do not change; keep: stores it.
 
     long: it may take longer than some milliseconds.
     """
