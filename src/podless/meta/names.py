@@ -47,17 +47,17 @@ class Syntax:
 
     @made_once
     def describe_syntax(self) -> str:
-        """What is said of a value that does not match."""
+        """Return the text about a value that does not match."""
         examples = " or ".join(f"'{example}', " for example in self.examples)
         return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
 
     @property
     def long(self) -> str:
-        """What is said of a value of too many bytes."""
+        """The text about a value of too many bytes."""
         return f"must be no more than {self.most} {self.unit}"
 
     def find_errors(self, value: str) -> list[str]:
-        """What is wrong with the value."""
+        """Return the faults of a value."""
         if self.matches(value) and (len(value) <= self.most or not self.most):  # what matches is of one byte each
             return []
         errors = [self.long] if self.most and _size(value) > self.most else []
@@ -162,7 +162,7 @@ def check_subdomain(value: str) -> list[str]:
 
 
 def long_name(value: str) -> list[str]:
-    """The same, where a real server checks it by what is declared of the field: its length is told in bytes."""
+    """Check a subdomain for fields with declarative validation, which reports its length in bytes."""
     return _SUBDOMAIN_PREFIX.find_errors(value)
 
 
@@ -273,7 +273,7 @@ def label_1035_prefix(value: str) -> list[str]:
 
 
 def path_segment(value: str) -> list[str]:
-    """What can be one segment of a URL's path: all that the names of RBAC's objects must be."""
+    """Check one segment of a URL's path, such as the name of an RBAC object."""
     return [f"may not be '{value}'"] if value in (".", "..") else path_prefix(value)
 
 
