@@ -48,9 +48,8 @@ async def find_revision(store: Store, text: str) -> int:
 async def explain_forgotten(store: Store, error: Compacted) -> str:
     """Return why a state cannot be read: the oldest one that the store has, and how to keep more."""
     at = await store.changelog.time_of(error.revision) if store.changelog is not None else 0
-    if not error.revision and at:
-        return (
-            f"The requested time is before the first change that the server knows of ({clock.format_time(at // 1000)})."
-        )
-    since = f"revision {error.revision}" + (f" ({clock.format_time(at // 1000)})" if at else "")
+    when = f" ({clock.format_time(at // 1000)})" if at else ""
+    if not error.revision:
+        return f"The requested time is before the first change that the server knows of{when}."
+    since = f"revision {error.revision}{when}"
     return f"The requested state is too old: the oldest one in the history is {since}. --history keeps more."
