@@ -267,6 +267,15 @@ def test_fields_may_have_any_name(style: str, shift: int) -> None:
     assert made.check() == []
 
 
+def test_a_null_in_place_of_a_default_is_dropped() -> None:
+    definition = define_things({"type": "object", "properties": {"a": {"type": "string", "default": "x"}}})
+    for style in ("dataclass", "pydantic"):
+        [text] = write_modules([definition], style).values()
+        made = load_class(text).from_dict({"metadata": {"name": "a"}, "spec": {"a": None}})
+        assert made.spec.a == "x"
+        assert made.check() == []
+
+
 @kind("example.com", "v1", metadata={"properties": {"name": {"type": "string", "maxLength": 3}}})
 @dataclass
 class Short(Resource):

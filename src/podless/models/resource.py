@@ -40,7 +40,7 @@ class CheckedSchema:
         if not serializer.has_nulls(obj):
             return obj
         obj = serializer.copy_value(obj)
-        self._compile()[0].drop_nulls(obj)
+        self._compile()[0].drop_nulls(obj, defaulted=True)
         return obj
 
     def check(self, obj: Object, old: Object | None = None) -> list[FieldError]:

@@ -129,8 +129,11 @@ def add_defaults(value: dict[str, Any], node: Node) -> None:
             value[name] = make_default(child)
 
 
-def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
-    """Drop the nulls of objects that can neither stay nor be defaulted; skip: root fields to leave alone."""
+def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset(), *, defaulted: bool = False) -> None:
+    """Drop the nulls of objects that can neither stay nor be defaulted; skip: root fields to leave alone.
+
+    defaulted: also those that a default replaces.
+    """
     charge(1)
     if isinstance(value, dict):
         for key, item in list(each(value).items()):
@@ -140,13 +143,13 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> No
             if child is None:
                 continue
             if item is not None:
-                drop_nulls(item, child)
-            elif not child.nullable and not child.has_default:
+                drop_nulls(item, child, defaulted=defaulted)
+            elif not child.nullable and (defaulted or not child.has_default):
                 del value[key]
     elif isinstance(value, list) and node.items is not None:
         for item in each(value):
             if isinstance(item, _HOLDERS):
-                drop_nulls(item, node.items)
+                drop_nulls(item, node.items, defaulted=defaulted)
 
 
 def fill_value(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:

@@ -134,9 +134,9 @@ class Schema:
             default.drop_nulls(obj, self.node, prune.META)
             default.fill_value(obj, self.node, prune.META)
 
-    def drop_nulls(self, obj: Any) -> None:
-        """Drop nulls that the schema does not allow, in place."""
-        default.drop_nulls(obj, self.node, prune.META)
+    def drop_nulls(self, obj: Any, *, defaulted: bool = False) -> None:
+        """Drop nulls that the schema does not allow, in place. defaulted: also those that a default replaces."""
+        default.drop_nulls(obj, self.node, prune.META, defaulted=defaulted)
 
     def fill(self, obj: Any) -> None:
         """Fill in defaults in place, and keep nulls, so that validation rejects them. Raises TooLarge."""
