@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from podless.apis.features import NAMES, choose_release
 from podless.structs import protobuf, structs
 from podless.structs.gotypes import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, ListOf, MapOf, String, Union
 from podless.structs.protobuf_messages import Messages
@@ -294,3 +295,9 @@ def test_definitions_of_the_real_world_lose_nothing() -> None:
         )
         assert json.dumps(found) == json.dumps(given), body["metadata"]["name"]
     assert len(bodies) >= 64
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("home", "kind"), [("apps/v1", "Deployment"), ("batch/v1", "Job"), ("core/v1", "Service")])
+def test_messages_have_fields_whose_gate_is_off(name: str, home: str, kind: str) -> None:
+    assert protobuf.decode_message(load_struct(home, kind, choose_release(name)), b"") is not None
