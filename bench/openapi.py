@@ -11,10 +11,11 @@ import orjson
 
 from bench.record.figure import Figure
 from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Strategy
 from podless.publish.openapi import v2, v3, v3pb
 from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, Reply, complete_answer
 
-NO_RULES: Any = None
+NO_RULES: Strategy[Kind] = Strategy()
 FIELDS = 72
 
 

@@ -48,8 +48,8 @@ def validate_new(
     try:
         with look:
             found = named = _new_metadata(kind, metadata, placed)
-            if not any(strategy.metadata.on_update):  # rules that do not look at metadata come first, and alone
-                found = []
+            if found and not any(strategy.metadata.on_update):
+                found = []  # rules that do not look at metadata come first, and alone
         with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))

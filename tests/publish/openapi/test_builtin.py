@@ -9,6 +9,7 @@ import pytest
 from podless.apis.catalog import ALL
 from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Strategy
 from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
 from podless.publish.openapi.standard import CORE, META, REF, package_of
 from podless.structs.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
@@ -17,7 +18,7 @@ from podless.structs.structs import Field, Struct
 pytestmark = pytest.mark.slow
 
 GROUPS = sorted({(kind.group, version.name) for kind in ALL for version in kind.versions})
-NO_RULES: Any = None
+NO_RULES: Strategy[Kind] = Strategy()
 INNER = Struct("Inner", (Field("name", STRING, always=True), Field("count", INT64, pointer=True)))
 OUTER: Struct = Struct(
     "Outer",

@@ -13,6 +13,7 @@ import pytest
 
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
+from podless.kinds.strategy import Strategy
 from podless.publish.openapi import serve, v2, v2pb, v3, v3pb
 from podless.publish.openapi.pieces import DocumentBody
 from podless.publish.openapi.serve import (
@@ -26,7 +27,7 @@ from podless.publish.openapi.serve import (
     complete_answer,
 )
 
-NO_RULES: Any = None
+NO_RULES: Strategy[Kind] = Strategy()
 SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
 PATH = "apis/g.example.com/v1"
 

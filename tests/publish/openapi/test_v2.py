@@ -10,10 +10,11 @@ import pytest
 
 from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind, Scale, Version
+from podless.kinds.strategy import Strategy
 from podless.publish.openapi import pages, schema, v2
 from podless.publish.openapi.standard import META
 
-NO_RULES: Any = None
+NO_RULES: Strategy[Kind] = Strategy()
 
 
 def kind(*versions: Version, namespaced: bool = True) -> Kind:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from podless.kinds.kind import Kind, Scale, Version
+from podless.kinds.strategy import Strategy
 from podless.publish.openapi import v3
 from tests.conformance.recorded import scenarios
 
-NO_RULES: Any = None  # documents do not ask for them
+NO_RULES: Strategy[Kind] = Strategy()
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 

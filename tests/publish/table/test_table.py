@@ -16,6 +16,7 @@ from podless.codec import serializer
 from podless.http import lists
 from podless.kinds import view
 from podless.kinds.kind import Column, Kind, Version
+from podless.kinds.strategy import Strategy
 from podless.meta.errors import BadRequest
 from podless.publish import table, texts
 from tests.conftest import Client
@@ -26,8 +27,7 @@ NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp()
 
 def kind(group: str, plural: str, version: Version, *, custom: bool) -> Kind:
     struct: Any = None if custom else object()
-    rules: Any = None
-    return Kind(group, plural, "K", "k", "KList", True, (version,), version.name, rules, struct=struct)
+    return Kind(group, plural, "K", "k", "KList", True, (version,), version.name, Strategy(), struct=struct)
 
 
 @pytest.mark.parametrize(
