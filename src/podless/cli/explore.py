@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +86,9 @@ def run(given: argparse.Namespace) -> int:
     except (StartError, BadScenario, BadSchedule, Refused, LookupError, ValueError) as error:
         print(f"podless explore: {error}", file=sys.stderr)
         return 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print("podless explore: stopped before the end", file=sys.stderr)
+        return 2
     finally:
         log.setLevel(level)
     sys.stdout.write(WRITERS[given.output](report))
@@ -119,6 +124,11 @@ def _read_setup(given: argparse.Namespace) -> Setup:
 async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
     from podless.explore.explorer import Options, explore, replay
 
+    task = asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):  # on Windows
+        # a controller has a session of its own, so it would live on
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if given.replay is not None:
         return await replay(setup, given.replay, given.times)
     limits = Options(given.runs, given.time, given.findings, given.seed, given.workers, given.fresh)
