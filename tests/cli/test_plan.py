@@ -61,12 +61,20 @@ def test_mistakes_in_arguments_do_not_look_like_changes(folder: Path, capsys: py
         assert capsys.readouterr().err.count("\n") == 1
 
 
+# a shell that starts the tests in the background has them ignore SIGINT, and programs inherit that
+LISTENING = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from podless.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.slow
 def test_watch_plans_again_when_a_file_changes(folder: Path) -> None:
-    command = [sys.executable, "-m", "podless", "plan", "a.yaml", "--from-nothing", "--watch"]
+    command = [sys.executable, "-c", LISTENING, "plan", "a.yaml", "--from-nothing", "--watch"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    # a shell that starts the tests in the background has them ignore SIGINT, and programs inherit that
-    with subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **pipes) as process:
+    with subprocess.Popen(command, **pipes) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert 'data.color: "blue"' in _read_until(process.stdout, "Plan:")

@@ -20,7 +20,8 @@ from podless.store import Conflicted, Operation, Record, Store, Stored, StoreErr
 from podless.structs import structs
 from podless.structs.structfiles import in_release
 
-KEY: Final = f"{keys.OWN}release"  # the releases that have written to the store: one, or the oldest and the newest
+# the releases that have written to the store: one, or the oldest and the newest
+KEY: Final = f"{keys.OWN}releases/kubernetes"
 Read = Callable[[Record], Record]
 
 

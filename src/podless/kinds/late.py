@@ -28,7 +28,6 @@ def of_release(kind: Kind, release: Release) -> Kind:
     given["more_subresources"] = tuple(
         _subresource(one, release) for one in kind.more_subresources if release.covers(one.releases)
     )
-    given["hash_version"] = kind.hash_version if release.covers(kind.hash_in) else ""
     given["versions"] = tuple(_version(one, release) for one in kind.versions)
     made: _Same
     if isinstance(kind, LateKind):

@@ -11,11 +11,12 @@ import hashlib
 from typing import Any
 
 from podless.apis import catalog
+from podless.apis.features import RECORDED
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
 from podless.runtime.meter import charge
-from podless.runtime.release import has
+from podless.runtime.release import CURRENT, NEWEST, covers, has
 
 Document = dict[str, Any]
 
@@ -146,7 +147,10 @@ def _below(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]
 def storage_hash(kind: Kind) -> str:
     """Return the hash of the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
     stored = kind.home or kind
-    text = f"{stored.group}/{stored.hash_version or stored.storage_version}/{stored.kind}"
+    release = CURRENT.get()
+    minor = RECORDED if release is NEWEST else release.minor
+    version = stored.hash_version if covers(stored.hash_in, minor) else ""
+    text = f"{stored.group}/{version or stored.storage_version}/{stored.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
