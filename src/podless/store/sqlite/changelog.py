@@ -17,7 +17,6 @@ from podless.store.sqlite.pastreader import Place
 from podless.store.sqlite.rows import COLUMNS, Row, verify_row
 from podless.store.sqlite.window import Window
 
-_END = 1 << 62
 _BYTES = 4 << 20  # of values that are read in one go
 _SLICE = 0.005  # seconds of reading in one turn of the loop
 _OF_KEY = "SELECT sequence FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?"
@@ -53,7 +52,7 @@ class SQLiteChangeLog:
 
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
-        bounds = (before or _END, after)
+        bounds = (before or pastreader.END, after)
         try:
             database = self._database()
             found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, most))]
@@ -65,7 +64,7 @@ class SQLiteChangeLog:
 
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
-        bounds = (before or _END, after)
+        bounds = (before or pastreader.END, after)
         let_go = self._window.hold()  # no row moves meanwhile
         try:
             found: list[Place] = []
@@ -145,19 +144,11 @@ class SQLiteChangeLog:
         """Do nothing: the log has the states."""
 
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
-        """Return the newest such revision in the window: times never go back along its sequence numbers."""
+        """Return the newest such revision in the window."""
         statement = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
-        best, low, high = 0, self._window.compacted, _END
-        while low < high:
-            middle = (low + high + 1) // 2
-            row = database.execute(statement, (middle,)).fetchone()
-            if row is None or row[0] <= low:
-                low = middle
-            elif row[2] <= at:
-                best, low = row[1], middle
-            else:
-                high = row[0] - 1
-        return best
+        return pastreader.search_revision(
+            lambda most: database.execute(statement, (most,)).fetchone(), at, self._window.compacted
+        )
 
     async def state(self, prefix: str, revision: int, after: str = "", most: int = -1) -> tuple[list[Row], str]:
         """Return packed rows that were the newest of their keys at a revision, and the last key that was looked at.

@@ -6,7 +6,7 @@ import heapq
 import sqlite3
 import time
 import zlib
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 
 from podless.store import keys
 from podless.store.contract import Damaged
@@ -14,6 +14,7 @@ from podless.store.packing import inflate
 from podless.store.sqlite.past import PastResource
 from podless.store.sqlite.rows import Row, verify_row
 
+END = 1 << 62  # above all sequence numbers
 # where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
 Place = tuple[int, int, int]
 
@@ -51,11 +52,20 @@ def find_time_of(database: sqlite3.Connection, resources: Collection[PastResourc
 def _find_revision(database: sqlite3.Connection, resource: PastResource, at: int) -> int:
     statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
     statement += "ORDER BY sequence DESC LIMIT 1"
-    best, low, high = 0, 0, 1 << 62
-    while low < high:  # times never go back along the sequence
+    return search_revision(lambda most: database.execute(statement, (resource.number, most)).fetchone(), at)
+
+
+def search_revision(read: Callable[[int], tuple[int, int, int] | None], at: int, after: int = 0) -> int:
+    """Return the newest revision that was written at or before a time in milliseconds, 0 for none.
+
+    read: returns the row with the highest sequence number up to one: its sequence number, revision and time. after: the
+    sequence number behind which rows count. Times never go back along the sequence numbers.
+    """
+    best, low, high = 0, after, END
+    while low < high:
         middle = (low + high + 1) // 2
-        row = database.execute(statement, (resource.number, middle)).fetchone()
-        if row is None:
+        row = read(middle)
+        if row is None or row[0] <= low:
             low = middle
         elif row[2] <= at:
             best, low = row[1], middle

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from podless.store.sqlite.format import checksum_of
 from podless.store.sqlite.past import Past
@@ -27,9 +29,7 @@ def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past,
     past: packs what is kept for longer. full: the disk is full, so nothing is packed. The transaction need not be
     durable: the next write makes it so, and after a crash the history is forgotten again.
     """
-    database.execute("PRAGMA synchronous = NORMAL")
-    try:
-        database.execute("BEGIN IMMEDIATE")
+    with _change_past(database, past):
         if full:
             past.skip(database, new)
         else:
@@ -37,6 +37,15 @@ def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past,
         database.execute(_REPLACED, {"old": old, "new": new})
         database.execute(_DELETED, {"old": old, "new": new})
         database.execute(_STATE, (new, checksum_of(new)))
+
+
+@contextmanager
+def _change_past(database: sqlite3.Connection, past: Past) -> Iterator[None]:
+    """Make a transaction of what is done within, without waiting for the disk. A failure restores the past."""
+    database.execute("PRAGMA synchronous = NORMAL")
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        yield
         database.execute("COMMIT")
     finally:
         if database.in_transaction:
@@ -53,16 +62,8 @@ def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: boo
     due = past.due(database, now, full=full)
     if due is None:
         return False
-    database.execute("PRAGMA synchronous = NORMAL")
-    try:
-        database.execute("BEGIN IMMEDIATE")
+    with _change_past(database, past):
         past.forget(database, *due)
-        database.execute("COMMIT")
-    finally:
-        if database.in_transaction:
-            database.execute("ROLLBACK")
-            past.reload(database)
-        database.execute("PRAGMA synchronous = FULL")
     return True
 
 
