@@ -148,6 +148,7 @@ def run(options: argparse.Namespace) -> int:
         seen = _read_times(options)
         code = _run(options)
         try:
+            sys.stdout.flush()  # a pipe would keep the plan back until the end
             print("-- waits for changes of the files", file=sys.stderr)
             while _read_times(options) == seen:
                 time.sleep(_LOOK)
