@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import orjson
 
-from podless.cel.rules.costs import estimate_rules, list_nodes
-from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT
-from podless.cel.rules.verdict import RULES
 from podless.http.message import JSON, Response
 from podless.kinds import view
 from podless.runtime.jsonobject import Object
@@ -41,6 +38,8 @@ async def read_costs(api: API, call: Call) -> Response:
 
 
 def _render_costs(definition: Object) -> Response:
+    from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT  # CEL is slow to import
+
     versions = [_list_costs(version) for version in definition["spec"]["versions"]]
     shown = {
         "apiVersion": "podless.dev/v1",
@@ -53,6 +52,9 @@ def _render_costs(definition: Object) -> Response:
 
 
 def _list_costs(version: Object) -> Object:
+    from podless.cel.rules.costs import estimate_rules, list_nodes
+    from podless.cel.rules.verdict import RULES
+
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     rules, total = [], 0
     for steps, nodes in list_nodes(schema):

@@ -13,7 +13,6 @@ from weakref import ref
 from podless.kinds.version import Given, Version
 from podless.runtime.bounded import Weighted
 from podless.runtime.weigh import free_values, weigh_values
-from podless.schema.definition import walk_nodes
 
 if TYPE_CHECKING:
     from podless.cel.rules import NodeRules
@@ -55,6 +54,8 @@ class Compiled:
 
     def count_rules(self, openapi: dict[str, Any]) -> None:
         """Add the bytes of all rules of a schema: those that are compiled later, too."""
+        from podless.schema.definition import walk_nodes  # slow to import, and many servers have no definitions
+
         rules = [rule for node in walk_nodes(openapi) for rule in node.get("x-kubernetes-validations") or ()]
         self.count(_RULE * len(rules) + _RULE_BYTE * sum(len(rule["rule"]) for rule in rules))
 
