@@ -49,6 +49,7 @@ def complete(kind: Kind) -> None:
     kind.strategy.unpin()
 
 
+@pytest.mark.slow
 def test_many_complete_kinds_stay_below_the_total(account: Weighted) -> None:
     kinds = [wide(f"g{i}") for i in range(30)]
     for kind in kinds:
@@ -100,6 +101,7 @@ def test_a_dropped_kind_still_validates(account: Weighted) -> None:
     assert off_loop(lambda: write(kind)) == []
 
 
+@pytest.mark.slow
 def test_a_pinned_kind_stays_complete(account: Weighted) -> None:
     kind = custom()
     kind.strategy.pin()
