@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.matching import Matching, Rule
+from podless.admission.matching import Concerned, Matching, Rule
 from podless.admission.subject import Subject
 from podless.apis.core.group import CONFIG_MAPS, NAMESPACES
 from podless.auth.user import ADMIN
@@ -140,3 +142,30 @@ def test_a_selector_that_is_wrong_concerns_only_the_writes_that_match() -> None:
                 find(matching, review)
         else:
             assert find(matching, review) is None
+
+
+def test_a_deleted_kind_is_not_kept() -> None:
+    rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+    matching = Matching({}, [rule])
+    concerned: Concerned[str] = Concerned(lambda *_: True, lambda _: False)
+    concerned.set_items(["one"])
+    made = kind("a.io", "things", True)
+    attr = AdmissionAttributes(
+        operation="CREATE",
+        kind=made,
+        version=made.versions[0],
+        subresource="",
+        namespace="default",
+        name="x",
+        obj={"metadata": {}},
+        old=None,
+        options={},
+        dry_run=False,
+        user=ADMIN,
+    )
+    assert matching.decide(attr) is made.versions[0]
+    assert concerned.select_items("CREATE", made, "") == ["one"]
+    kept = ref(made)
+    del made, attr
+    gc.collect()
+    assert kept() is None

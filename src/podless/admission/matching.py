@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+from weakref import ref
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import internal_error
@@ -17,6 +18,8 @@ from podless.meta import selectors
 from podless.meta.errors import APIError, NotFound
 from podless.meta.selectors import LabelSelector
 from podless.runtime.jsonobject import Object
+
+T = TypeVar("T")
 
 ANY = "*"
 _OWN = "admissionregistration.k8s.io"
@@ -97,6 +100,32 @@ def _among(value: str, wanted: frozenset[str]) -> bool:
     return ANY in wanted or value in wanted
 
 
+class _BySort(Generic[T]):
+    """Keeps one answer for each sort of write to a kind. A changed definition makes another kind.
+
+    Kinds are referred to weakly, so that a deleted definition leaves no memory behind.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
+
+    def find(self, kind: Kind, sort: tuple[str | bool, ...], make: Callable[[], T]) -> T:
+        """Return the answer, made at the first question. sort: names the kind and what else the answer depends on."""
+        known = self._known.get(sort)
+        if known is None or known[0]() is not kind:
+            if len(self._known) >= _KNOWN_MOST:
+                self._known.clear()
+            known = self._known[sort] = ref(kind), make()
+        return known[1]
+
+    def clear(self) -> None:
+        self._known.clear()
+
+
+def _refer(version: Version | None) -> ref[Version] | None:
+    return None if version is None else ref(version)
+
+
 class Matching:
     """Rules and selectors together.
 
@@ -120,7 +149,7 @@ class Matching:
         self._namespaces = self._selector(given.get("namespaceSelector"))
         self._objects = self._selector(given.get("objectSelector"))
         self._named = any(rule.names for rule in (*self._rules, *self._excluded))
-        self._decided: dict[tuple[str, str, str, str, str, bool], tuple[Kind, Version | None]] = {}
+        self._decided: _BySort[ref[Version] | None] = _BySort()
         self.by_rules = self._namespaces.empty and self._objects.empty and not self._fault
 
     @classmethod
@@ -168,12 +197,10 @@ class Matching:
             return self._decide(attr)
         kind = attr.kind
         sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
-        known = self._decided.get(sort)
-        if known is None or known[0] is not kind:  # a changed definition makes a new kind
-            if len(self._decided) >= _KNOWN_MOST:
-                self._decided.clear()
-            known = self._decided[sort] = kind, self._decide(attr)
-        return known[1]
+        found = self._decided.find(kind, sort, lambda: _refer(self._decide(attr)))
+        if found is None:
+            return None
+        return found() or self._decide(attr)  # a view of the kind may have been made anew
 
     def _decide(self, attr: AdmissionAttributes) -> Version | None:
         if self._excluded and self._match(self._excluded, attr) is not None:
@@ -218,9 +245,6 @@ def _labels(obj: Object) -> dict[str, str]:
     return (obj.get("metadata") or {}).get("labels") or {}
 
 
-T = TypeVar("T")
-
-
 class Concerned(Generic[T]):
     """Finds the items that may concern a write; the result is kept for each kind of write.
 
@@ -231,7 +255,7 @@ class Concerned(Generic[T]):
         self._covers = covers
         self._exempt = exempt
         self.items: Sequence[T] = ()
-        self._known: dict[tuple[str, str, str, str], tuple[Kind, Sequence[T]]] = {}
+        self._known: _BySort[Sequence[T]] = _BySort()
 
     def set_items(self, items: Sequence[T]) -> None:
         """Choose among these from now on."""
@@ -243,11 +267,8 @@ class Concerned(Generic[T]):
         if not self.items:
             return ()
         sort = kind.group, kind.plural, operation, subresource
-        known = self._known.get(sort)
-        if known is None or known[0] is not kind:
-            if len(self._known) >= _KNOWN_MOST:
-                self._known.clear()
-            items = () if self._exempt(kind) else self.items
-            found = [item for item in items if self._covers(item, operation, kind, subresource)]
-            known = self._known[sort] = kind, found
-        return known[1]
+        return self._known.find(kind, sort, lambda: self._choose(operation, kind, subresource))
+
+    def _choose(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
+        items = () if self._exempt(kind) else self.items
+        return [item for item in items if self._covers(item, operation, kind, subresource)]
