@@ -47,9 +47,8 @@ class StoreSettings:
 
     database: the file of a server's own database, None for memory. options: the engine's section. keep: the window of
     history for watches; bounds: how much is kept beyond it. authors: whether to record them. needs_log: opening
-    fails if there can be no log of changes. compacting: whether the
-    store limits its history by itself. times: seconds that keys under a prefix are kept. layout: returns how built-in
-    kinds lie below a prefix of a shared store.
+    fails if there can be no log of changes. compacting: whether the store limits its history by itself. times: seconds
+    that keys under a prefix are kept. layout: returns how built-in kinds lie below a prefix of a shared store.
     """
 
     database: Path | None = None
