@@ -11,7 +11,7 @@ import pytest
 
 from podless.apis import features
 from podless.check import CheckOptions, Report, SourceFile, check_files
-from podless.check.judge import Judge, Outcome
+from podless.check.judge import Judge, Outcome, Strictness, find_dropped
 from podless.check.output import FORMS, render_report
 from podless.codec.documents import Document
 from podless.runtime.option import StartError
@@ -49,9 +49,10 @@ def _policy(expression: str) -> dict[str, Any]:
     return {**kind, "metadata": {"name": "a"}, "spec": spec}
 
 
-def _check(releases: Sequence[str], *objects: Any) -> Report:
+def _check(releases: Sequence[str], *objects: Any, dropped: bool = False) -> Report:
     sources = [SourceFile.of(f"{place}.json", json.dumps(one).encode()) for place, one in enumerate(objects)]
-    return check_files(sources, options=CheckOptions(processes=1, releases=releases))
+    rules = Strictness(dropped=dropped)
+    return check_files(sources, options=CheckOptions(rules=rules, processes=1, releases=releases))
 
 
 PLAIN, SEMVER = "self.small < 3", "!isSemver('1.0.0')"
@@ -69,6 +70,7 @@ MANIFESTS = {
     "a distribution": [_service(trafficDistribution="PreferSameNode"), _service(trafficDistribution="PreferClose")],
     "a warning": [_service(clusterIP="None", sessionAffinity="ClientIP"), _service(externalIPs=["1.2.3.4"])],
     "a new field": [_deployment(volumes=[{"name": "v", "projected": {"sources": [{"podCertificate": {}}]}}])],
+    "a field whose gate is off": [_deployment(resources={"limits": {"cpu": "1"}})],
     "a wrong value": [_deployment(restartPolicy={}), _deployment(restartPolicy="No", volumes=[{"name": ""}])],
     "a new kind": [{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "a"}, "spec": {}}],
     "no object": [{"kind": "Pod"}, {}],
@@ -78,8 +80,12 @@ MANIFESTS = {
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_several_releases_find_what_each_alone_finds(name: str) -> None:
     objects = MANIFESTS[name]
-    alone = {(str(finding), release) for release in features.NAMES for finding in _check([release], *objects).findings}
-    together = _check(features.NAMES, *objects).findings
+    alone = {
+        (str(finding), release)
+        for release in features.NAMES
+        for finding in _check([release], *objects, dropped=True).findings
+    }
+    together = _check(features.NAMES, *objects, dropped=True).findings
     assert len({*together}) == len(together)
     found = set()
     for finding in together:
@@ -178,3 +184,17 @@ def test_other_releases_are_refused(span: str) -> None:
 )
 def test_spans_choose_releases(span: str, names: str) -> None:
     assert [release.name for release in features.choose_all(span)] == names.split()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "paths"),
+    [
+        ({"a": {"b": 1}}, {"a": {}}, [("a", "b")]),
+        ({"a": [{"b": 1}, {"c": 1}]}, {"a": [{"b": 1}, {}]}, [("a", 1, "c")]),
+        ({"a": {}, "b": [], "c": None, "d": "", "e": 0}, {}, []),  # Go leaves them out
+        ({"a": [1, 2]}, {"a": [1]}, []),
+        ({"a": 1}, {"a": "1", "b": 2}, []),
+    ],
+)
+def test_dropped_fields_are_found(given: Any, kept: Any, paths: list[Any]) -> None:
+    assert [*find_dropped(given, kept)] == paths

@@ -56,6 +56,12 @@ BUDGET = {
     "metadata": {"name": "a"},
     "status": {"terminatingReplicas": 1},
 }
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "a"},
+    "spec": {"containers": [{"name": "c", "image": "i"}], "resources": {"limits": {"cpu": "1"}}},
+}
 
 
 @pytest.mark.parametrize(
@@ -68,9 +74,13 @@ BUDGET = {
         ("1.33,1.36", _service(trafficDistribution="PreferClose"), 0, "warning: Service a: 1.36 warns: spec.traffic"),
         ("1.36,1.33", _service(trafficDistribution="PreferSameNode"), 1, "error: Service a: 1.33 rejects it: spec.tr"),
         ("1.33,1.36", _service(trafficDistribution="PreferSameNode"), 0, "note: Service a: 1.36 accepts it: no longer"),
-        ("1.32,1.33", BUDGET, 0, "1.33 keeps it: no longer unknown field"),
+        ("1.32,1.33", BUDGET, 0, "1.33 accepts it: no longer unknown field"),
         ("1.33,1.32", BUDGET, 1, '1.32 drops it: unknown field "status.terminatingReplicas"'),
         ("1.33,1.36", _service(type="Odd"), 0, ""),
+        ("1.36,1.33", POD, 1, "Pod a: 1.33 silently drops spec.resources"),
+        ("1.33,1.36", POD, 0, "note: Pod a: 1.36 keeps spec.resources: no longer silently dropped"),
+        ("1.33,1.31", POD, 1, '1.31 drops it: unknown field "spec.resources"'),
+        ("1.31,1.33", POD, 0, 'note: Pod a: 1.33 accepts it: no longer unknown field "spec.resources"'),
     ],
 )
 def test_releases_are_compared(

@@ -25,7 +25,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import field as field_
 from podless.meta import gvk
 from podless.meta.errors import Internal
-from podless.meta.field import At, Path
+from podless.meta.field import At, Path, format_path
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Notes, Release
@@ -65,11 +65,13 @@ class DocumentPart(NamedTuple):
 class Strictness:
     """How strict a check is.
 
-    validation: strict, warn or ignore unknown fields. ignore_unknown: skip objects of unknown kinds.
+    validation: strict, warn or ignore unknown fields. ignore_unknown: skip objects of unknown kinds. dropped: also find
+    fields that a server drops without a word, such as those whose feature gate is off.
     """
 
     validation: str = STRICT
     ignore_unknown: bool = False
+    dropped: bool = False
 
 
 class KnownObject(NamedTuple):
@@ -207,6 +209,11 @@ class Judge:
             else offline.check_update(kind, served, raw, before)
         )
         self._report_findings(checked, part, found)
+        if self._rules.dropped and checked.obj is not None:
+            told = {_find_named(said) for said in checked.findings}
+            for path in find_dropped(serializer.decode_json(text), checked.obj):
+                if (shown := format_path(path)) not in told:
+                    found.add_finding(Severity.WARNING, "dropped", part.at, path, shown, "DroppedField", key=True)
         if checked.obj is not None and not checked.errors and kind.webhook is not None and "rules" in kind.webhook:
             self._store(kind, served, checked.obj, part, found)
         self._keep(kind, served, checked, identity, part, found)
@@ -321,6 +328,19 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
         yield DocumentPart(value, (), floats)
 
 
+def find_dropped(given: Any, kept: Any, at: Path = ()) -> Iterator[Path]:
+    """Yield the paths of fields that a server did not keep. Empty values are none, since Go leaves them out."""
+    if isinstance(given, dict) and isinstance(kept, dict):
+        for name, value in given.items():
+            if name in kept:
+                yield from find_dropped(value, kept[name], (*at, name))
+            elif value:
+                yield (*at, name)
+    elif isinstance(given, list) and isinstance(kept, list) and len(given) == len(kept):
+        for place, (value, left) in enumerate(zip(given, kept, strict=True)):
+            yield from find_dropped(value, left, (*at, place))
+
+
 def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
     """Yield the objects in a document as JSON; one that cannot be read has none."""
     try:
@@ -339,6 +359,12 @@ def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
         notes.ask(span)
         if gate:
             notes.release.has(gate)
+
+
+def _find_named(said: str) -> str:
+    """Return the path that the finding of an unknown or repeated field names; "" for none."""
+    quoted = _QUOTED.search(said)
+    return str(json.loads(f'"{quoted[1]}"')) if quoted else ""
 
 
 def _defines(value: Any) -> bool:
@@ -398,9 +424,7 @@ class _Found:
         if line := _REPEATED.match(said):
             self._note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)
             return
-        quoted = _QUOTED.search(said)
-        named = json.loads(f'"{quoted[1]}"') if quoted else ""
-        self.add_finding(severity, said, at, named, "", rule, key=True)
+        self.add_finding(severity, said, at, _find_named(said), "", rule, key=True)
 
     def _note_finding(self, where: Position, severity: Severity, path: str, said: str, rule: str) -> None:
         finding = Finding(self.document.file, where.line, where.column, severity, path, said, rule, self.about)

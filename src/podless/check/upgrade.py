@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from podless.apis import features
 from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Report, Severity
+from podless.check.judge import Strictness
 from podless.check.run import CheckOptions, check_files
 from podless.check.sources import SourceFile
 from podless.meta import gvk
@@ -55,7 +56,8 @@ def compare_releases(
     before, after: names of releases. definitions: CustomResourceDefinitions of v1 that the objects may be of.
     """
     releases = [release.name for release in features.choose_all(f"{before},{after}")]
-    report = check_files(sources, options=CheckOptions(definitions=definitions, releases=releases))
+    options = CheckOptions(rules=Strictness(dropped=True), definitions=definitions, releases=releases)
+    report = check_files(sources, options=options)
     known = Catalog(release=features.choose_release(after))
     return [*_changes(report.findings, after, known)], report
 
@@ -65,6 +67,8 @@ def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterato
     alone = [
         finding for finding in findings if not {",", "-"}.intersection(finding.releases) and finding.rule != "Unchecked"
     ]
+    unknown = {_place(finding) for finding in alone if finding.rule == "UnknownField"}
+    alone = [finding for finding in alone if finding.rule != "DroppedField" or _place(finding) not in unknown]
     held = {(_key(finding), finding.releases) for finding in alone}
     for finding in alone:
         others = {releases for key, releases in held if key == _key(finding)}
@@ -74,9 +78,13 @@ def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterato
             yield UpgradeChange(finding.file, finding.line, finding.column, severity, about, finding.path, what)
 
 
+def _place(finding: Finding) -> tuple[str, int, int]:
+    return finding.file, finding.line, finding.column
+
+
 def _key(finding: Finding) -> tuple[object, ...]:
     told = finding.message if finding.rule == "Warning" else ""  # several about an object have the same place
-    return finding.file, finding.line, finding.column, finding.path, finding.rule, told
+    return *_place(finding), finding.path, finding.rule, told
 
 
 def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
@@ -87,7 +95,12 @@ def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
             return NOTE, f"{after} serves it"
         return Severity.ERROR, f"{after} does not serve it: {_replacement(finding, known)}"
     if finding.rule == "UnknownField":
-        return (Severity.ERROR, f"{after} drops it: {said}") if new else (NOTE, f"{after} keeps it: no longer {said}")
+        return (Severity.ERROR, f"{after} drops it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
+    if finding.rule == "DroppedField":
+        lost = finding.path
+        if not new:
+            return NOTE, f"{after} keeps {lost}: no longer silently dropped"
+        return Severity.ERROR, f"{after} silently drops {lost}"
     if finding.severity is Severity.WARNING:
         return (Severity.WARNING, f"{after} warns: {said}") if new else (NOTE, f"{after} no longer warns: {said}")
     return (Severity.ERROR, f"{after} rejects it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
