@@ -104,7 +104,7 @@ def _replay_scenarios(area: str, chosen: list[Recording], options: argparse.Name
         client.close()
     else:
         release = area.removeprefix("releases/") if area.startswith("releases/") else DEFAULT
-        with running(bare="/" in area, release=release) as server:
+        with running(bare="/" in area, tls=False, release=release) as server:
             results = replay_here(server, chosen)
     is_right, most = True, None if options.verbose else 3
     for result in results:
