@@ -11,9 +11,9 @@ import secrets
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from podless.admission import Admission
-from podless.admission.localhooks import check_declaration
 from podless.apis import catalog, features, runtimeconfig, schemes
 from podless.apis.admission import make_plugins
 from podless.apis.admissionregistration.group import VALIDATING_POLICIES
@@ -44,15 +44,12 @@ from podless.controllers.flowschemas import FlowSchemas
 from podless.controllers.garbage import Garbage
 from podless.controllers.health import READY, Health, Unhealthy
 from podless.controllers.initial import Initial
-from podless.controllers.leader import Leader
 from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.services import ServiceDependents
 from podless.controllers.thirdparty import ThirdParties
 from podless.history.definition import make_history_kind
-from podless.hooks.loaded import LoadedHooks
-from podless.hooks.pool import LoadFailed
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
@@ -64,10 +61,14 @@ from podless.runtime.option import StartError
 from podless.runtime.release import CURRENT
 from podless.settings import ClusterSettings
 from podless.store import Store, backup, engines
-from podless.store.etcd.layout import KeyLayout
 from podless.store.history import OFF
 from podless.verbs import storage
 from podless.verbs.call import API
+
+if TYPE_CHECKING:
+    from podless.controllers.leader import Leader
+    from podless.hooks.loaded import LoadedHooks
+    from podless.store.etcd.layout import KeyLayout
 
 log = logging.getLogger("podless")
 
@@ -187,6 +188,8 @@ class Cluster:
         if settings.read_only:
             self._controllers = await self._find_readers(api)
         elif not api.store.prompt:
+            from podless.controllers.leader import Leader
+
             self.leader = Leader(api, [each for each in self._controllers if each.leads])
             self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
@@ -208,6 +211,10 @@ class Cluster:
         settings = self.settings
         if not settings.hooks:
             return None
+        from podless.admission.localhooks import check_declaration
+        from podless.hooks.loaded import LoadedHooks
+        from podless.hooks.pool import LoadFailed
+
         try:
             hooks = LoadedHooks(settings.hooks, reload=settings.reload_hooks, check=check_declaration)
             await hooks.start()

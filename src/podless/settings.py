@@ -6,18 +6,21 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from podless.apis import features, runtimeconfig
 from podless.auth.access import MODES, BadAccess
 from podless.auth.authenticate import Authenticators
 from podless.auth.user import User
 from podless.controllers import workloads
-from podless.hooks.loaded import Sources
 from podless.runtime.option import StartError, option, parse_duration
 from podless.runtime.release import Release
 from podless.store import Keys
 from podless.store.engines import ENGINES, EngineOptions, validate_engine
 from podless.store.history import LONG, OFF, Bounds, Keep, parse_keep, parse_log, parse_log_of
+
+if TYPE_CHECKING:
+    from podless.hooks.loaded import Sources
 
 
 def parse_service(text: str) -> tuple[str, str]:

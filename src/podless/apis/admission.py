@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podless.admission.mutating import MutatingAdmissionPolicy
 from podless.admission.plugin import Plugin
 from podless.admission.validating import ValidatingAdmissionPolicy
@@ -33,8 +35,10 @@ from podless.apis.storage.admission import (
     StorageObjectInUseProtection,
 )
 from podless.auth.authorizer import Authorizer
-from podless.hooks.loaded import LoadedHooks
 from podless.kinds.state import State
+
+if TYPE_CHECKING:
+    from podless.hooks.loaded import LoadedHooks
 
 
 def make_plugins(

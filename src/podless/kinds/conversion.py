@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.fields.typed import SchemaMisfit
-from podless.hooks import CONVERT
-from podless.hooks.pool import HookFailed
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
@@ -221,6 +219,9 @@ class Converter:
         if self.hooks is None or hook is None:
             named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
             raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
+        from podless.hooks import CONVERT  # loaded, for there are hooks
+        from podless.hooks.pool import HookFailed
+
         question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}
         body = await self.client.beside(size, serializer.encode_json, question)
         try:

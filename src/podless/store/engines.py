@@ -10,13 +10,15 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.runtime.option import Section, StartError, declared_options, section
 from podless.store.contract import Store
-from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.settings import Etcd
 from podless.store.history import Bounds, Keep
+
+if TYPE_CHECKING:
+    from podless.store.etcd.layout import KeyLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class StoreSettings:
     database: the file of a server's own database, None for memory. options: the engine's section. keep: the window of
     history for watches; bounds: how much is kept beyond it. authors: whether to record them. needs_log: opening
     fails if there can be no log of changes. compacting: whether the store limits its history by itself. times: seconds
-    that keys under a prefix are kept. layout: returns how built-in kinds lie below a prefix of a shared store.
+    that keys under a prefix are kept. layout: returns how built-in kinds lie below a prefix of a shared store; None:
+    built-in kinds lie like custom ones.
     """
 
     database: Path | None = None
@@ -59,7 +62,7 @@ class StoreSettings:
     needs_log: bool = False
     compacting: bool = True
     times: Mapping[str, float] = field(default_factory=dict)
-    layout: Callable[[str], KeyLayout] = field(default=lambda prefix: KeyLayout(prefix, {}))
+    layout: Callable[[str], KeyLayout] | None = None
 
 
 def validate_engine(name: str, options: EngineOptions) -> None:

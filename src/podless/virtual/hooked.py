@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podless.admission.calls import CallFailed
-from podless.admission.localhooks import explain_failure, limit_seconds
 from podless.admission.refusals import Told, internal_error
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.codec.jsontext import JSONError
-from podless.hooks import SUBRESOURCE
-from podless.hooks.pool import HookFailed, Parts
 from podless.kinds import view
 from podless.meta.errors import BadRequest
 from podless.remote import DEADLINE
 from podless.runtime.jsonobject import Object
 from podless.verbs import options
 from podless.verbs.call import API, AnswerDocument, Call
+
+if TYPE_CHECKING:
+    from podless.hooks.pool import Parts
 
 _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions"}
 
@@ -32,6 +34,10 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     Raises NotFound, BadRequest for a body that is no object or a dry run that the hook does not accept, Told if the
     hook denies the request, and 500 if it fails.
     """
+    from podless.admission.localhooks import explain_failure, limit_seconds  # loaded, for there are hooks
+    from podless.hooks import SUBRESOURCE
+    from podless.hooks.pool import HookFailed
+
     known, hooks = call.kind.subresource(call.subresource), api.converter.hooks
     assert known is not None
     assert known.hooks is not None

@@ -485,7 +485,7 @@ def make_store(settings: StoreSettings) -> EtcdStore:
     etcd: Etcd = settings.options
     return EtcdStore(
         etcd,
-        settings.layout(etcd.prefix),
+        settings.layout(etcd.prefix) if settings.layout is not None else KeyLayout(etcd.prefix, {}),
         times=settings.times,
         interval=etcd.compaction if settings.compacting else 0.0,
         bounds=settings.bounds,
