@@ -162,7 +162,7 @@ class Settings(ClusterSettings):
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address or host name is a loopback one."""
+    """Return whether an address or host name is a loopback one."""
     if address == "localhost":
         return True
     try:

@@ -21,6 +21,7 @@ def _compile(name: str) -> list[tuple[re.Pattern[str], str]]:
 
 
 _PHRASES, _FUNCTIONS, _DOCSTRINGS = _compile("phrase"), _compile("function"), _compile("docstring")
+_NOUNS = _compile("noun")
 _SPAN = re.compile(r"`[^`\n]*`|\]\([^)]*\)|<!--.*?-->|<[^>\n]*>")
 
 
@@ -88,9 +89,8 @@ def check_prose(markdown: str) -> Iterator[ProseFault]:
 
 
 def modules() -> list[Path]:
-    """Return the modules whose docstrings are checked: all of podless except those below apis/."""
-    root = ROOT / "src" / "podless"
-    return [path for path in sorted(root.rglob("*.py")) if "apis" not in path.relative_to(root).parts]
+    """Return the modules whose docstrings are checked: all of podless."""
+    return sorted((ROOT / "src" / "podless").rglob("*.py"))
 
 
 def check_docstrings(source: str) -> Iterator[ProseFault]:
@@ -101,7 +101,15 @@ def check_docstrings(source: str) -> Iterator[ProseFault]:
         text = ast.get_docstring(node)
         if text is None:
             continue
-        patterns = _DOCSTRINGS if isinstance(node, (ast.Module, ast.ClassDef)) else [*_FUNCTIONS, *_DOCSTRINGS]
-        for pattern, instead in patterns:
+        for pattern, instead in _select_patterns(node):
             if match := pattern.search(text):
                 yield ProseFault(node.body[0].lineno, match[0], instead)
+
+
+def _select_patterns(node: ast.AST) -> list[tuple[re.Pattern[str], str]]:
+    """Return the patterns for a docstring. A property, a fixture and a declared method may be named by a noun."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return _DOCSTRINGS
+    marks = " ".join(map(ast.unparse, node.decorator_list))
+    named = "property" in marks or "fixture" in marks or len(node.body) == 1
+    return [*_FUNCTIONS, *_DOCSTRINGS, *(() if named else _NOUNS)]

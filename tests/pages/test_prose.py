@@ -31,6 +31,8 @@ def test_phrases_are_found_on_their_lines(text: str, lines: list[int]) -> None:
         ('"""Who asks."""', [1]),
         ('def find() -> int:\n    """Return the first place."""', []),
         ('def find() -> int:\n    """What is there."""', [2]),
+        ('def find() -> int:\n    """The first place."""\n    return 1', [2]),
+        ('@property\ndef place() -> int:\n    """The first place."""\n    return 1', []),
         ('def find() -> int:\n    """Return it, for there is one."""', [2]),
         ('class Sink:\n    """How bytes are sent."""', []),
         ('class Sink:\n    """A sink that nobody reads."""', [2]),

@@ -84,7 +84,7 @@ class AdmissionAttributes:
         return next((view for view in self.kind.views if view.by_version.get(version.name) is version), self.kind)
 
     def written(self, version: Version) -> bool:
-        """Whether a version is the one that is written to."""
+        """Return whether a version is the one that is written to."""
         return version.name == self.version.name and self.kind_in(version) is self.kind
 
     @property

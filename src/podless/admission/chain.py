@@ -63,7 +63,7 @@ class Admission:
         return [plugin for plugin in self._validating[kind.custom] if plugin.validates(operation, kind, subresource)]
 
     def _sort(self) -> None:
-        """Most plugins have one phase only, and need not be asked about the others."""
+        """Group the plugins by the phases that they implement, so that a write calls no others."""
         self._known = list(self.plugins)
         self._allocated.clear()
         for custom in (False, True):

@@ -31,7 +31,7 @@ class Conditions:
         }
 
     def met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
-        """Whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""
+        """Return whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""
         from podless.cel.policies import BUDGET, Activation, ExpressionFailure, OutOfBudget
 
         activation = Activation(values, variables, BUDGET // 4)
@@ -56,6 +56,6 @@ class Conditions:
 
 
 def aggregate_errors(errors: Sequence[str]) -> str:
-    """Several errors as one text, equal ones once."""
+    """Join errors into one text, equal ones once."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -37,12 +37,12 @@ _REVIEWS = frozenset(
 
 
 def is_exempt(kind: Kind) -> bool:
-    """Whether admission goes by these objects itself: no webhook is asked, so that a bad one can be taken away."""
+    """Return whether these objects configure admission. No webhook is called for them, so a bad one can be deleted."""
     return kind.group == _OWN
 
 
 def exempt_from_policies(kind: Kind) -> bool:
-    """Whether no policy is asked: the same, and questions about who may do what."""
+    """Return whether no policy is asked: the same, and questions about who may do what."""
     return kind.group == _OWN or (kind.group, kind.plural) in _REVIEWS
 
 
@@ -71,7 +71,7 @@ class Rule:
         )
 
     def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Whether the rule may match such writes, for any version, namespace and name."""
+        """Return whether the rule may match such writes, for any version, namespace and name."""
         return (
             _among(operation, self.operations)
             and _among(kind.group, self.groups)
@@ -81,7 +81,7 @@ class Rule:
         )
 
     def matches(self, attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
-        """Whether a write is meant that goes through a version of a kind."""
+        """Return whether a write is meant that goes through a version of a kind."""
         return (
             self._scoped(attr)
             and _among(version.name, self.versions)
@@ -167,7 +167,7 @@ class Matching:
             return selectors.EVERYTHING
 
     def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Whether such writes may match."""
+        """Return whether such writes may match."""
         views = kind.views if self._equivalent else (kind,)
         return self._everything or any(
             rule.covers(operation, view, subresource) for rule in self._rules for view in views
@@ -189,7 +189,7 @@ class Matching:
         return version
 
     def decide(self, attr: AdmissionAttributes) -> Version | None:
-        """The version in which the object is to be looked at by the rules alone; None where they mean other writes.
+        """Return the version in which to pass the object on, by the rules alone; None if they do not match.
 
         The answer is the same for all writes of one sort, unless rules name objects.
         """
@@ -220,7 +220,7 @@ class Matching:
         return None
 
     def _selected(self, attr: AdmissionAttributes) -> bool:
-        """Whether the object has the labels, or had them."""
+        """Return whether the object has the labels, or had them."""
         if self._objects.empty:
             return True
         return any(obj is not None and self._objects.matches(_labels(obj)) for obj in (attr.obj, attr.old))

@@ -29,7 +29,7 @@ class Reinvocation:
         return known
 
     def skips(self, attr: AdmissionAttributes, one: Hashable) -> bool:
-        """Whether this one is not to be asked, because it is the second round and nothing has changed for it."""
+        """Return whether this one is not to be asked, because it is the second round and nothing has changed for it."""
         return attr.again and one not in self._again
 
     def changed(self, attr: AdmissionAttributes) -> None:

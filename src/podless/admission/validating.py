@@ -180,7 +180,7 @@ class _Run:
         return failures
 
     async def met(self, found: Invocation[ValidatingPolicy]) -> bool:
-        """Whether the match conditions are met; they see no namespace. Raises ConditionFailed."""
+        """Return whether the match conditions are met; they see no namespace. Raises ConditionFailed."""
         conditions = found.policy.conditions
         if conditions is None:
             return True

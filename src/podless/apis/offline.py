@@ -37,10 +37,10 @@ class Made(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """An object as it would be stored but for what only a server says, None where the body is none.
+    """An object as a server would store it, without the fields that only a server sets. None for an invalid body.
 
-    refusal: why the body is no object of the kind, or "". findings: unknown and repeated fields. errors: what is wrong
-    with the object. warnings: what a client is told of it all the same.
+    refusal: why the body is not an object of the kind, or "". findings: unknown and repeated fields. errors: why the
+    object is invalid. warnings: those that a server would send.
     """
 
     obj: Object | None
@@ -69,7 +69,7 @@ def define_kind(definition: Object) -> Made:
 
 
 def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
-    """What a create of one object would say. raw: JSON or YAML, as content_type tells."""
+    """Return the verdict of a server on the create of an object. raw: JSON or YAML, as content_type tells."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)
@@ -84,7 +84,7 @@ def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "
 
 
 def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequence[FieldError], list[str]]:
-    """What is wrong with a new object, and what is warned of."""
+    """Return the errors and warnings of a new object."""
     metadata = obj["metadata"]
     namespaced = kind.namespaced and bool(metadata.get("namespace"))
     try:
@@ -102,7 +102,7 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
 def check_update(
     kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json"
 ) -> Checked:
-    """What an update of one object would say. old: the object before, in any version."""
+    """Return the verdict of a server on the update of an object. old: the object before, in any version."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)
@@ -141,7 +141,7 @@ def convert_object(kind: Kind, obj: Object, version: str) -> Object:
 
 
 def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
-    """An object as it was accepted once, with its defaults; None where the text is none of the kind."""
+    """Return a stored object with its defaults; None if the text is not an object of the kind."""
     try:
         return bodies.read_body(Body(kind, version, raw))
     except BadRequest:
@@ -149,7 +149,7 @@ def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
 
 
 def _lend(kind: Kind, metadata: Object) -> list[str]:
-    """Put in what a server says of a new object, for its rules count on it; returns what was put in."""
+    """Set the fields of metadata that a server sets, because the rules require them. Returns their names."""
     said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
     if kind.strategy.has_generation:
         said["generation"] = 1
@@ -160,7 +160,7 @@ def _lend(kind: Kind, metadata: Object) -> list[str]:
 
 
 def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
-    """A cluster-scoped object is in no namespace."""
+    """Reject a namespace in a cluster-scoped object."""
     if kind.namespaced or not metadata.pop("namespace", None) or kind.strategy.metadata.drops_namespace:
         return []
     return [forbidden("metadata.namespace", "not allowed on this type")]

@@ -45,7 +45,7 @@ def parse_runtime_config(text: str) -> dict[str, bool]:
 
 
 def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
-    """Raises BadRuntimeConfig for what names no API that may be chosen."""
+    """Raise BadRuntimeConfig for a name of an API that cannot be switched on or off."""
     known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
     for name in chosen:
         if name not in known:
@@ -60,7 +60,7 @@ def parse_disabled(text: str) -> tuple[str, ...]:
 
 
 def check_disabled(names: Iterable[str]) -> None:
-    """Raises BadRuntimeConfig for what names no API that can be left out."""
+    """Raise BadRuntimeConfig for a name of an API that cannot be left out."""
     known = {name for kind in OPTIONAL for version in kind.versions for name in _names(kind, version.name)}
     for name in names:
         if name not in known:
@@ -81,9 +81,9 @@ def serve_kinds(
     profile: str = "full",
     release: Release = NEWEST,
 ) -> Iterator[Kind]:
-    """The kinds with the versions that are to be served; none of a kind without any.
+    """Yield the kinds with their served versions, without kinds that have none.
 
-    disabled: what is left out. profile: one of PROFILES; crds has only what definitions and their objects need.
+    disabled: the APIs to leave out. profile: one of PROFILES; crds has only what definitions and their objects need.
     """
     left_out = frozenset(disabled)
     late = frozenset(OPTIONAL)
@@ -102,7 +102,7 @@ def serve_kinds(
 
 
 def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
-    """The most precise choice counts."""
+    """Return whether a version of a kind is served. The most specific choice wins."""
     place = f"{kind.group}/{version}/{kind.plural}"
     if place not in _OFF:
         return True

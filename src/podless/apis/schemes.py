@@ -17,9 +17,9 @@ _LEGACY = Scheme(RELEASE.schemes.legacy, {}, {})
 
 
 def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mapping[str, str]) -> None:
-    """Have the scheme of a group know kinds, by version, and kinds that moved to other groups, by these.
+    """Register the kinds of a group by version, and those that moved to other groups, by group.
 
-    apis/catalog.py does this for all groups when it is imported, and nobody later.
+    Only apis/catalog.py calls this, for all groups, when it is imported.
     """
     scheme = find_scheme(group)
     for version, names in kinds.items():

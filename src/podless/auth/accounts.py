@@ -58,12 +58,12 @@ class BoundObject(NamedTuple):
         return {"name": self.name, "uid": self.uid} if self.uid else {"name": self.name}
 
     def alive(self, collection: WatchCache, namespace: str) -> bool:
-        """Whether it is still there: the same one, and not about to go."""
+        """Return whether it is still there: the same one, and not about to go."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         return entry is not None and account_uid(entry) == self.uid
 
     def runs(self, collection: WatchCache, namespace: str) -> bool:
-        """Whether a Pod or Node is still there: the same one, and not over its deletion time for a minute."""
+        """Return whether a Pod or Node is still there: the same one, and not over its deletion time for a minute."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         if entry is None:
             return False
@@ -121,7 +121,7 @@ class Accounts:
         self._key: EllipticCurvePrivateKey | None = None
 
     def mine(self, issuer: str) -> bool:
-        """Whether a token that names this issuer can be one of ours."""
+        """Return whether a token that names this issuer can be one of ours."""
         return issuer in (self.issuer, _KEPT)
 
     @staticmethod

@@ -22,7 +22,7 @@ class Authorizer(Protocol):
     """Decides by the present rules."""
 
     def allowed(self, user: User, asked: Attributes) -> bool:
-        """Whether the user may do it."""
+        """Return whether the user may do it."""
 
     def decide(self, user: User, asked: Attributes) -> Decision:
         """Return the decision with its reason."""
@@ -31,7 +31,7 @@ class Authorizer(Protocol):
         """Return the decision, or None if it takes long enough to run in slices."""
 
     def slow(self, user: User, *asked: Attributes) -> bool:
-        """Whether one of these decisions takes long enough to run in slices."""
+        """Return whether one of these decisions takes long enough to run in slices."""
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Return all rules of the user in a namespace ("": those that hold everywhere), and errors."""

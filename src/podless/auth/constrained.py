@@ -60,7 +60,7 @@ def _mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
 
 
 def _sound(extra: tuple[str, tuple[str, ...]]) -> bool:
-    """Whether a key is a path under a domain, in lower case, with values that say something."""
+    """Return whether a key is a path under a domain, in lower case, with values that say something."""
     key, values = extra
     match = _KEY.fullmatch(key)
     return (

@@ -43,7 +43,7 @@ class Provider:
         self._lock = asyncio.Lock()
 
     def mine(self, issuer: str) -> bool:
-        """Whether a token that names this issuer can be one of the provider's."""
+        """Return whether a token that names this issuer can be one of the provider's."""
         return issuer == self._settings.issuer
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:

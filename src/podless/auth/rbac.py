@@ -142,7 +142,7 @@ class RBAC:
     # decisions
 
     def allowed(self, user: User, asked: Attributes) -> bool:
-        """Whether the user may do it."""
+        """Return whether the user may do it."""
         return user.master or self.decide(user, asked).allowed
 
     def decide(self, user: User, asked: Attributes) -> Decision:
@@ -163,7 +163,7 @@ class RBAC:
         return None if self._long and self.slow(user, asked) else self.decide(user, asked)
 
     def slow(self, user: User, *asked: Attributes) -> bool:
-        """Whether one of these decisions must run in slices, because it compiles a long role."""
+        """Return whether one of these decisions must run in slices, because it compiles a long role."""
         if not self._long or user.master:
             return False
         mine = _subjects(user)

@@ -70,7 +70,7 @@ class RoleRules:
         self._unnamed = _bits(unnamed) if unnamed else 0
 
     def allows(self, asked: Attributes) -> bool:
-        """Whether one of the rules allows a request."""
+        """Return whether one of the rules allows a request."""
         found = self.verb(asked.verb)
         if not found:
             return False
@@ -270,6 +270,6 @@ def quote_strings(items: Iterable[str]) -> str:
 
 
 def join_errors(errors: Sequence[str]) -> str:
-    """Several errors as one text."""
+    """Join errors into one text, equal ones once."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -30,14 +30,14 @@ class Issued(Protocol):
     """An authenticator of signed tokens of one issuer."""
 
     def mine(self, issuer: str) -> bool:
-        """Whether it knows the issuer that a token names."""
+        """Return whether it knows the issuer that a token names."""
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Return the user and the audiences of a token."""
 
 
 def read_issuer(token: str) -> str:
-    """The issuer that a token claims to be of, "" for what is no signed token."""
+    """Return the issuer that a token claims, "" if it is not a signed token."""
     parts = token.split(".")
     if len(parts) != 3 or len(token) > _LONGEST:
         return ""

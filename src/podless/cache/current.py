@@ -32,7 +32,7 @@ def begin_waited() -> FreshnessScope:
 
 
 def has_waited() -> bool:
-    """Whether the present work has waited already."""
+    """Return whether the present work has waited already."""
     scope = _SCOPE.get()
     return scope is not None and not scope.over
 
@@ -64,7 +64,7 @@ class RevisionQuestion:
             asyncio.get_running_loop().call_soon(self._ask_store)  # for all who come in this turn
 
     def wait(self) -> asyncio.Future[None]:
-        """Done when `go` would be called; fails as asking and reaching do."""
+        """Return a future that is done when `go` would be called. It fails if asking or reaching the revision fails."""
         known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.park(partial(_settle, known))
         return known

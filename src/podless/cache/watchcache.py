@@ -257,14 +257,14 @@ class WatchCache:
         self._labels.follow(name, list(self._entries.values()))
 
     def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:
-        """As `under`, those only whose label `name` has one of the values; None where it is not followed any more."""
+        """Return the entries of `under` whose label `name` has one of the values; None if the label is not indexed."""
         keys = self._labels.find(name, values)
         if keys is None:
             return None
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
     def shows(self, revision: int) -> bool:
-        """Whether the state at a revision is the one that is loaded."""
+        """Return whether the state at a revision is the one that is loaded."""
         return self.loaded and revision >= self.changed
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:

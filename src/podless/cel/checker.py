@@ -32,7 +32,7 @@ class FieldTypes(Protocol):
         """Return the type of a field, or None."""
 
     def constructs(self, struct: str) -> bool:
-        """Whether expressions may make values of a struct type."""
+        """Return whether expressions may make values of a struct type."""
 
 
 class NoFields:

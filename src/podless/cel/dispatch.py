@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def fits_type(value: Any, wanted: Type) -> bool:
-    """Whether a value is of a type; of lists and maps, the first item is looked at, as in the original."""
+    """Return whether a value is of a type; of lists and maps, the first item is looked at, as in the original."""
     if wanted.kind in ("dyn", "param"):
         return True
     name = values.NAMES.get(value.__class__)

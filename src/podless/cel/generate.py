@@ -138,7 +138,7 @@ class _Maker(Inline, ExactControl):
         return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
 
     def constant(self, node: Expr) -> bool:
-        """Whether a list or map is made of literals, and so made once."""
+        """Return whether a list or map is made of literals, and so made once."""
         if not isinstance(node, ListExpr | MapExpr):
             return isinstance(node, LiteralExpr)
         known = self.constants.get(node)

@@ -23,7 +23,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
 
 def in_years(time: Timestamp) -> bool:
-    """Whether a time is of the years 1 to 9999."""
+    """Return whether a time is of the years 1 to 9999."""
     return TIME_MIN <= time.ns <= TIME_MAX
 
 

@@ -222,7 +222,7 @@ class Inline(Maker):
 
 
 def _reference(key: Expr) -> bool:
-    """Whether a key is a variable or a selection, which is charged together with its container."""
+    """Return whether a key is a variable or a selection, which is charged together with its container."""
     if isinstance(key, Ident):
         return not key.constant
     if isinstance(key, Select):

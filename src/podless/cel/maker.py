@@ -135,7 +135,7 @@ class Maker(Pass[Value]):
         return Value(self.steady(arg), arg.type)
 
     def halts(self, tree: Expr) -> bool:
-        """Whether an error within a part may end all, as far as this form tells."""
+        """Return whether an error within a part may end all, as far as this form tells."""
         if not self.exact:
             return False
         found = self.halting.get(tree)
@@ -188,7 +188,7 @@ class Maker(Pass[Value]):
 
 
 def _sure(given: Type, wanted: Type) -> bool:
-    """Whether a value of a type needs no look before it is taken for another."""
+    """Return whether a value of a type needs no look before it is taken for another."""
     if wanted.kind in ("dyn", "param"):
         return True
     if given.kind in ("dyn", "null", "error", "param") or given.name == "wrapper":

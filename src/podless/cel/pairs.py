@@ -104,7 +104,7 @@ class Pair:
         return None if found is None else Pair(self.new[place], found, items)
 
     def unchanged(self) -> bool:
-        """Whether both values are equal; the items of a map list may have moved."""
+        """Return whether both values are equal; the items of a map list may have moved."""
         if self._equal is None:
             self._equal = self._compare()
         return self._equal
@@ -161,7 +161,7 @@ def _key_text(part: Any) -> str:
 
 
 def equal_json(one: Any, other: Any) -> bool:
-    """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
+    """Compare JSON values deeply, by Go's types: 1, 1.0 and true differ."""
     todo = [(one, other)]
     while todo:
         left, right = todo.pop()

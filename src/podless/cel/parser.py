@@ -169,7 +169,7 @@ class _Parser(TokenStream):
         return left
 
     def unary(self) -> Expr:
-        """Any number of ! or of -, then a member."""
+        """Parse a member with any number of ! or - before it."""
         try:
             self.sync(START)
             kind = self.token.kind

@@ -157,7 +157,7 @@ def _compile_given(text: str, searched: str) -> Pattern:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Whether a text has a part that a pattern matches. Raises PatternError and CostExceeded."""
+    """Return whether a text has a part that a pattern matches. Raises PatternError and CostExceeded."""
     return _compile_given(pattern, text).contains(text)
 
 

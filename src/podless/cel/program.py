@@ -121,7 +121,7 @@ class Program:
         return run_with_room(lambda: cost.estimate_cost(self._tree, self._declarations, roots[0] if roots else None))
 
     def uses(self, name: str) -> bool:
-        """Whether the expression uses a variable."""
+        """Return whether the expression uses a variable."""
         return syntax.names_variable(self._tree, name)
 
     def check_constants(self) -> None:

@@ -56,7 +56,7 @@ class TokenStream:
         return self.drop()
 
     def good(self) -> None:
-        """From here on the text is sound again."""
+        """End the recovery: the text is valid again."""
         self.recovering = False
         self.failed_at = -1
         self.failed_in.clear()

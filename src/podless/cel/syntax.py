@@ -230,7 +230,7 @@ def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
 
 
 def names_variable(tree: Expr, name: str) -> bool:
-    """Whether a tree names a variable."""
+    """Return whether a tree names a variable."""
     return any(isinstance(node, Ident) and node.name == name and not node.constant for node in walk_nodes(tree))
 
 

@@ -89,17 +89,17 @@ MAP_STRING_DYN = map_of(STRING, DYN)
 
 
 def is_generic(item: Type) -> bool:
-    """Whether a type has parameters."""
+    """Return whether a type has parameters."""
     return item.kind == "param" or any(map(is_generic, item.params))
 
 
 def is_wrapper(item: Type) -> bool:
-    """Whether a type is a nullable scalar."""
+    """Return whether a type is a nullable scalar."""
     return item.name == "wrapper"
 
 
 def is_optional(item: Type) -> bool:
-    """Whether a type is an optional."""
+    """Return whether a type is an optional."""
     return item.kind == "opaque" and item.name == "optional_type"
 
 
@@ -109,7 +109,7 @@ def unwrap_optional(item: Type) -> tuple[Type, bool]:
 
 
 def are_equivalent(one: Type, other: Type) -> bool:
-    """Whether two types are the same except for the names of their parameters."""
+    """Return whether two types are the same except for the names of their parameters."""
     if one is other:
         return True
     if one.kind != other.kind or len(one.params) != len(other.params):
@@ -132,11 +132,11 @@ class Bindings:
         return Type("param", f"_var{self._count - 1}")
 
     def assignable(self, one: Type, other: Type) -> bool:
-        """Whether the one fits where the other is wanted; binds parameters, if so."""
+        """Return whether the one fits where the other is wanted; binds parameters, if so."""
         return self.all_assignable((one,), (other,))
 
     def all_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
-        """Whether each of the ones fits where the other at its place is wanted; binds parameters, if so."""
+        """Return whether each of the ones fits where the other at its place is wanted; binds parameters, if so."""
         if len(ones) != len(others):
             return False
         for one, other in zip(ones, others, strict=True):  # scalars bind nothing
@@ -178,7 +178,7 @@ class Bindings:
         return one.name == other.name
 
     def _substitutes(self, item: Type, parameter: Type) -> tuple[bool, bool]:
-        """Whether the parameter may stand for the type, and whether it stood for something already."""
+        """Return whether the parameter may stand for the type, and whether it stood for something already."""
         if item == parameter:
             return True, True
         known = self._bound.get(parameter.name)
@@ -197,7 +197,7 @@ class Bindings:
         return False, False
 
     def _absent(self, parameter: Type, within: Type) -> bool:
-        """Whether a parameter does not occur in a type."""
+        """Return whether a parameter does not occur in a type."""
         if parameter == within:
             return False
         if within.kind == "param":

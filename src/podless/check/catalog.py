@@ -66,7 +66,7 @@ class Catalog:
         return sorted(found, key=gvk.version_priority)
 
     def is_unsound(self, group: str, kind: str) -> bool:
-        """Whether a definition of the kind is there, and has errors."""
+        """Return whether a definition of the kind is there, and has errors."""
         return (group, kind) in self._unsound
 
 

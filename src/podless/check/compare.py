@@ -318,7 +318,7 @@ def _missing(one: Schema, other: Schema, path: str) -> Iterator[str]:
 
 
 def _free(schema: Schema) -> bool:
-    """Whether an object may have fields that its schema does not name."""
+    """Return whether an object may have fields that its schema does not name."""
     return bool(schema.get(_OPEN)) or schema.get("additionalProperties") is True
 
 

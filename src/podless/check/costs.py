@@ -119,7 +119,7 @@ def _largest(fits: Callable[[int], bool]) -> int:
 
 
 def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, str, int]]) -> bool:
-    """Whether a rule costs little enough with some bounds."""
+    """Return whether a rule costs little enough with some bounds."""
     changed = copy.deepcopy(schema)
     for at, word, most in bounds:
         node = changed

@@ -148,7 +148,7 @@ class _Trace:
 
 
 def _path(node: Expr) -> bool:
-    """Whether an expression only names a field, whose holders say nothing more."""
+    """Return whether an expression only names a field, whose holders say nothing more."""
     while isinstance(node, Select):
         node = node.operand
     return isinstance(node, Ident)

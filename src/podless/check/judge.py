@@ -304,7 +304,7 @@ class Judge:
 
 
 def _can_convert(kind: Kind) -> bool:
-    """Whether an object can be had in other versions without a webhook and hooks."""
+    """Return whether an object can be had in other versions without a webhook and hooks."""
     return kind.webhook is None or "rules" in kind.webhook
 
 

@@ -192,7 +192,7 @@ class _Work:
 
 
 def _larger(sources: Sequence[SourceFile], most: int) -> bool:
-    """Whether files have more than this many bytes together."""
+    """Return whether files have more than this many bytes together."""
     total = 0
     for source in sources:
         total += source.size
@@ -202,7 +202,7 @@ def _larger(sources: Sequence[SourceFile], most: int) -> bool:
 
 
 def _marked(document: Document) -> bool:
-    """Whether a document may contain a definition."""
+    """Return whether a document may contain a definition."""
     return _DEFINITION in document.raw
 
 

@@ -379,7 +379,7 @@ class _API:
 
 @asynccontextmanager
 async def _server(settings: Mapping[str, Any]) -> AsyncIterator[_API]:
-    """A server in memory, and a connection of its admin."""
+    """Start a server in memory and yield a connection of its administrator."""
     from podless.remote.cluster import RemoteCluster
     from podless.remote.kubeconfig import Access
     from podless.server import Server

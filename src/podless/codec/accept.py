@@ -40,7 +40,7 @@ def parse_accept(accept: str) -> list[MediaRange]:
 
 
 def _inserted(found: list[MediaRange]) -> list[MediaRange]:
-    """Sorted by insertion: the order is none that a sort could rely on."""
+    """Sort by insertion, as apimachinery does: the order is not transitive, so other sorts give other results."""
     for last in range(1, len(found)):
         at = last
         while at and _before(found[at], found[at - 1]):
@@ -89,7 +89,7 @@ def _quality(text: str) -> float:
 
 
 def _is_number(text: str) -> bool:
-    """Whether Go reads a number, or inf or nan, in a text; looked through once."""
+    """Return whether Go reads a number, or inf or nan, in a text; looked through once."""
     lower = text.lower()
     rest = lower[1:] if lower[:1] in ("+", "-") else lower
     if rest in _WORDS or lower == "nan":
@@ -104,7 +104,7 @@ def _is_number(text: str) -> bool:
 
 
 def _before(one: MediaRange, other: MediaRange) -> bool:
-    """Whether a clause comes before another: a better quality does, and also a more exact one, whatever its quality."""
+    """Return whether a clause comes before another: one of higher quality, or a more exact one of any quality."""
     return (
         one.quality > other.quality
         or (one.kind != "*" and other.kind == "*")

@@ -77,7 +77,7 @@ class _Reader:
         self.offset = self.nanos = 0
 
     def read_time(self) -> tuple[int, int, int, int, int, int]:
-        """Year, month, day, hour, minute and second; fraction and offset are kept."""
+        """Return year, month, day, hour, minute and second. Keeps fraction and offset in the reader."""
         year = self.step("2006", self.year)
         month = self.step("01", lambda: self.ranged("month", True, 1, 12), "-")
         day = self.step("02", lambda: self.number(True), "-")
@@ -296,7 +296,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a full-date of RFC 3339, of an existing day."""
+    """Return whether a text is a full-date of RFC 3339, of an existing day."""
     match = _DATE.match(text)
     if not match:
         return False

@@ -46,9 +46,9 @@ class YAMLError(JSONError):
 
 
 def decode_utf8(raw: bytes) -> str:
-    """Text from bytes, every byte that is not UTF-8 replaced, as Go's strings print.
+    """Decode bytes, with one U+FFFD for each byte that is not UTF-8, as Go's strings print.
 
-    Go puts one U+FFFD for every such byte; Python's "replace" would put one for a whole sequence.
+    Python's "replace" would put one for a whole sequence.
     """
     text = raw.decode("utf-8", "surrogateescape")
     return text if text.isascii() else NO_TEXT.sub("\ufffd", text)

@@ -134,7 +134,7 @@ def _power(suffix: str) -> int:
 
 
 def _fits(whole: str, part: str, suffix: str) -> bool:
-    """Whether a real server computes a binary amount in 64 bits at once."""
+    """Return whether a real server computes a binary amount in 64 bits at once."""
     bits = BINARY[suffix]
     return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
 
@@ -150,7 +150,7 @@ def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
 
 
 def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
-    """Whether a sound quantity is shown as it is written: it is then good enough for a real server."""
+    """Return whether a sound quantity is shown as it is written: it is then good enough for a real server."""
     if suffix in BINARY:
         return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
     digits, scale = (whole or "0") + part, _power(suffix) - len(part)

@@ -69,7 +69,7 @@ in_steps: ContextVar[bool] = ContextVar("in_steps", default=False)
 
 
 def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats | None = None) -> Any:
-    """The value in a JSON text, numbers as Go re-encodes them: 1.0 is 1, 1e3 is 1000, integers past int64 are floats.
+    """Decode a JSON text, with numbers as Go re-encodes them: 1.0 is 1, 1e3 is 1000, integers past int64 are floats.
 
     duplicates: takes a finding for each key given more than once (the last one counts): `duplicate field "spec.a"`.
     floats: takes the floats that became integers, for codec/sentfloats.py. Raises JSONError with Go's words.
@@ -125,7 +125,7 @@ def _decode_json(raw: bytes, duplicates: list[str] | None) -> Any:
 
 
 def _floats(raw: bytes, shapes: bytes) -> bool:
-    """Whether the text may contain a float: digits that continue with a point, and start where a number can."""
+    """Return whether the text may contain a float: digits that continue with a point, and start where a number can."""
     place = shapes.find(b"0.")
     for _ in range(_LOOKS):
         if place < 0:
@@ -155,7 +155,7 @@ def _encoded(value: Any) -> bytes | None:
 
 
 def too_deep(value: Any) -> bool:
-    """Whether a value is nested deeper than a body may be."""
+    """Return whether a value is nested deeper than a body may be."""
     if _encoded(value) is not None:
         return False
     level = [value]
@@ -370,7 +370,7 @@ def looked_at(value: Any) -> bytes:
 
 
 def has_nulls(value: Any) -> bool:
-    """Whether a field is null somewhere, or a text looks like that: false where surely none is."""
+    """Return whether a field is null somewhere, or a text looks like that: false where surely none is."""
     return b":null" in looked_at(value)
 
 
@@ -390,7 +390,7 @@ def _encode(value: Any, option: int) -> bytes:
 
 
 def _exponent(made: bytes) -> bool:
-    """Whether there is an exponent with a plus. A single byte is found fifty times as fast as two."""
+    """Return whether there is an exponent with a plus. A single byte is found fifty times as fast as two."""
     place = made.find(b"+")
     for _ in range(_PLUSES):
         if place < 0:

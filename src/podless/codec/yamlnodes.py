@@ -51,7 +51,7 @@ def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
-    """The line as go-yaml gives it: scanner errors count from one, parser errors from zero, and zero is left out."""
+    """Return the line as go-yaml gives it: scanner errors count from one, parser errors from zero; zero is left out."""
     line = 0
     if error.problem_mark is not None and error.problem_mark.line:
         line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)

@@ -92,7 +92,7 @@ def _float(text: str) -> tuple[str, Any] | None:
 
 
 def _is_date(text: str) -> bool:
-    """Whether go-yaml takes a text for a date: YYYY-M-D, with a time behind a blank, or behind a T with a zone."""
+    """Return whether go-yaml reads a text as a date: YYYY-M-D, or with a time after a blank, or after T with a zone."""
     if text[4:5] != "-" or not (match := _DATE.fullmatch(text)):
         return False
     year, month, day, hour, minute, second = (*(int(found) for found in match.groups() if found), 0, 0, 0)[:6]

@@ -276,5 +276,5 @@ def _again(entry: _Entry) -> _Entry:
 
 
 def _allowed(count: int) -> float:
-    """The share of a document that may come from aliases: 99% of a small one, falling to 10% of a very large one."""
+    """Return the share of a document that may come from aliases: 99% of a small one, 10% of a very large one."""
     return 0.99 - 0.89 * min(max(count - 400_000, 0), 3_600_000) / 3_600_000

@@ -205,7 +205,7 @@ def _write_text(text: str, column: int, indent: int, *, fold: bool = True) -> st
 
 
 def _indicates(text: str) -> bool:
-    """Whether a text would mean something else in plain."""
+    """Return whether a text would mean something else in plain."""
     first = text[0]
     if first in _FIRST or text.startswith(("---", "...")):
         return True

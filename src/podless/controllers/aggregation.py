@@ -145,7 +145,7 @@ class Availability(Controller):
         return self.api.collection(kind).under(prefix)[0] if served else ()
 
     def _fault(self, spec: Object) -> tuple[str, str]:
-        """Reason and message: why the service cannot be reached."""
+        """Return reason and message of why the service cannot be reached; ("", "") if it can."""
         namespace, name, port = (spec["service"][part] for part in ("namespace", "name", "port"))
         key = SERVICES.key(namespace, name)
         there = {entry.key: entry for entry in self._entries(SERVICES, SERVICES.keys.scope(namespace))}
@@ -177,7 +177,7 @@ class Availability(Controller):
 
 
 def _ready(one: Object, called: str) -> bool:
-    """Whether a slice has an address that is ready at a port of this name."""
+    """Return whether a slice has an address that is ready at a port of this name."""
     if all(port.get("name", "") != called for port in one.get("ports") or ()):
         return False
     endpoints = one.get("endpoints") or ()

@@ -107,7 +107,7 @@ class Contents(Controller):
 
 
 def _fits(content: NamespaceContent, entry: Entry) -> bool:
-    """Whether the object has the wanted fields."""
+    """Return whether the object has the wanted fields."""
     if not content.fields:
         return True
     obj = entry.decode()

@@ -86,7 +86,7 @@ class Definitions(Controller):
             self.queue.add(event.key)
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """Also give names that a deleted definition frees to the definitions that wait for them."""
+        """Run the usual hooks, and give the names of a deleted definition to those that wait for them."""
         if made is not None:
             self._made[key] = made
         await super().after_commit(key)

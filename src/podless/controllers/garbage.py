@@ -186,7 +186,7 @@ class Garbage(Controller):
         await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
-        """Whether the owner stays, waits for its dependents to go first, or is not there."""
+        """Return whether the owner stays, waits for its dependents to go first, or is not there."""
         if owner.uid in self._absent:
             return _DANGLING
         owning = self._kind(owner.group, owner.kind)
@@ -201,7 +201,7 @@ class Garbage(Controller):
         return _WAITING if _in_foreground(metadata) else _SOLID
 
     async def _waits(self, key: str) -> bool:
-        """Whether the object is being deleted and waits for its dependents."""
+        """Return whether the object is being deleted and waits for its dependents."""
         kind = self._kind_of(key)
         entry = (await self.api.loaded(kind)).get(key) if kind is not None else None
         return entry is not None and _in_foreground(entry.decode()["metadata"])
@@ -253,7 +253,7 @@ class Garbage(Controller):
 
 
 def _in_foreground(metadata: Object) -> bool:
-    """Whether an object with such metadata is being deleted in the foreground."""
+    """Return whether an object with such metadata is being deleted in the foreground."""
     return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 

@@ -131,7 +131,7 @@ def check_writable(asked: Store) -> Check:
 
 
 def check_controller(running: Controller) -> Check:
-    """Whether a controller does its work."""
+    """Return whether a controller does its work."""
 
     def check() -> None:
         if running.error:

@@ -131,7 +131,7 @@ class Left(NamedTuple):
 
 
 def _report(obj: Object, left: dict[str, Left]) -> Object:
-    """The namespace with conditions that say what it waits for; source: the documented namespace conditions."""
+    """Return the namespace with conditions that say what it waits for. Source: the documented namespace conditions."""
     objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
     held: Counter[str] = sum((one.held for one in left.values()), Counter())
     finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))

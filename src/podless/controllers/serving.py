@@ -28,7 +28,7 @@ class Serving:
         self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were loaded again
 
     def _hooked(self, key: str) -> bool:
-        """Whether hooks convert the objects of a definition."""
+        """Return whether hooks convert the objects of a definition."""
         hooks = self._api.converter.hooks
         return hooks is not None and bool(hooks.converting(keys.name_of(key)))
 

@@ -83,11 +83,11 @@ class WorkQueue:
         return bool(self._taken) or self._next() <= self._loop.time()
 
     def is_busy(self, within: float) -> bool:
-        """Whether keys are being worked on, or due within so many seconds."""
+        """Return whether keys are being worked on, or due within so many seconds."""
         return bool(self._taken) or self._next() <= self._loop.time() + within
 
     def is_taken(self, key: str) -> bool:
-        """Whether a key is being worked on."""
+        """Return whether a key is being worked on."""
         return key in self._taken
 
     async def finished(self, key: str) -> None:

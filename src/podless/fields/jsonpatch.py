@@ -387,7 +387,7 @@ def _pop(holder: Any, key: str, told: str) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are equal as JSON texts, the order of keys apart."""
+    """Return whether two values are equal as JSON texts, the order of keys apart."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict | list):

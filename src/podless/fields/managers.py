@@ -190,12 +190,12 @@ def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
 
 
 def _reset(entries: Any) -> bool:
-    """Whether a client asks for managedFields to be forgotten: by a list of one empty entry, or of none."""
+    """Return whether a client asks for managedFields to be forgotten: by a list of one empty entry, or of none."""
     return entries is not None and (not entries or entries == [{}])
 
 
 def current_owners(place: WriteTarget, old: Object | None, given: Any) -> tuple[Owners, Times]:
-    """The owners before an update: those that the client sends, else (or where they are not sound) those there are."""
+    """Return the owners before an update: those that the client sends if they are valid, else the stored ones."""
     if old is None and given is None:
         return {}, {}
     held = ((old or {}).get("metadata") or {}).get("managedFields")
@@ -284,7 +284,7 @@ def _claim_created(place: WriteTarget, fields: Fields, times: Times, owner: Fiel
 
 
 def _capped(owners: Owners, times: Times) -> Owners:
-    """Not more than so many updaters: the oldest of a version become one."""
+    """Limit the number of updaters: merge the oldest of a version into one."""
     if len(owners) <= _MOST_UPDATES:
         return owners
     updaters = [owner for owner in owners if owner.operation == "Update"]
@@ -354,7 +354,7 @@ def apply_object(
 
 
 def _brings_owners(metadata: Any) -> bool:
-    """Whether metadata has managedFields that Go can read. Others are left to the schema."""
+    """Return whether metadata has managedFields that Go can read. Others are left to the schema."""
     given = metadata.get("managedFields") if isinstance(metadata, dict) else None
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         return False
@@ -422,9 +422,9 @@ def describe_object(obj: Object) -> str:
 
 
 def _upgrades(place: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
-    """Whether all conflicts are about fields that kubectl applied from its own side before, and that are still so.
+    """Return whether kubectl set all conflicting fields by client-side apply, and they still have these values.
 
-    Takes those that are out of the conflicts, for the message of the rest.
+    Removes such conflicts, so that the error shows only the others.
     """
     allowed = _last_applied(place, live)
     if allowed is None:

@@ -191,7 +191,7 @@ def _reconciled(place: WriteTarget, obj: Object, owners: Owners, settled: bool =
 
 
 def _served(place: WriteTarget, obj: Object, version: str) -> bool:
-    """Whether the object can be seen in a version. Raises SchemaMisfit."""
+    """Return whether the object can be seen in a version. Raises SchemaMisfit."""
     try:
         place.view(obj, version)
     except NoVersion:

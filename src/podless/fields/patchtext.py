@@ -56,7 +56,7 @@ def _texts(text: str) -> list[str | None]:
 
 
 def _skip(text: str, place: int, sign: str) -> int:
-    """Behind blanks, the sign where it is there, and more blanks."""
+    """Return the place after blanks, an optional sign, and more blanks."""
     place = jsontext.BLANKS.match(text, place).end()  # type: ignore[union-attr]  # matches nothing, too
     if text.startswith(sign, place):
         place = jsontext.BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]

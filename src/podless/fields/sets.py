@@ -37,7 +37,7 @@ def make_set(*paths: Path) -> Fields:
 
 
 def is_member(node: Fields) -> bool:
-    """Whether the field of a node is in the set, not only fields below it."""
+    """Return whether the field of a node is in the set, not only fields below it."""
     return not node or SELF in node
 
 
@@ -56,7 +56,7 @@ def _node(is_member: bool, below: Fields) -> Fields | None:
 
 
 def has_path(fields: Fields, path: Path) -> bool:
-    """Whether a path is in the set."""
+    """Return whether a path is in the set."""
     for element in path:
         if element not in fields:
             return False
@@ -131,7 +131,7 @@ def intersect_sets(one: Fields, other: Fields) -> Fields:
 
 
 def contains_set(one: Fields, other: Fields) -> bool:
-    """Whether all that is in the second set is in the first."""
+    """Return whether all that is in the second set is in the first."""
     if not one.keys() >= other.keys():
         return False
     for name, node in other.items():

@@ -206,7 +206,7 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
 
 
 def _equal(item: Any, other: Any, key: str) -> bool:
-    """Whether two items have the same identity. Values of different types are never equal."""
+    """Return whether two items have the same identity. Values of different types are never equal."""
     return (bool(key) or type(item) is type(other)) and bool(_identity(item, key) == _identity(other, key))
 
 

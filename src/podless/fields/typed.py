@@ -174,7 +174,7 @@ class MapShape:
         return found if found is not None or len(value) > _WIDEST else self._remember(sort)
 
     def uniform(self, value: Mapping[str, Any]) -> bool:
-        """Whether the fields of a map that declares none are surely all leaves."""
+        """Return whether the fields of a map that declares none are surely all leaves."""
         element = self._element
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 

@@ -10,7 +10,7 @@ from podless.runtime.sorting import in_order
 
 
 def equal_values(one: Any, other: Any) -> bool:
-    """Whether values are the same: numbers by their value, and true is not 1."""
+    """Return whether values are the same: numbers by their value, and true is not 1."""
     if type(one) in (dict, list):
         if one is other:
             return True

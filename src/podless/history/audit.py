@@ -113,7 +113,7 @@ def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[
 
 
 def _stays(obj: Object, metadata: Object) -> bool:
-    """Whether a delete has only marked the object."""
+    """Return whether a delete has only marked the object."""
     if obj.get("kind") == "Status" or not metadata.get("deletionTimestamp"):
         return False
     return bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))

@@ -97,7 +97,7 @@ def _compare_lists(path: tuple[Step, ...], before: list[Any], after: list[Any]) 
 
 
 def is_same(before: Any, after: Any) -> bool:
-    """Whether two values are equal as JSON: true is not 1."""
+    """Return whether two values are equal as JSON: true is not 1."""
     if type(before) is not type(after):
         return False
     if isinstance(before, dict):

@@ -116,7 +116,7 @@ class HistoryReader:
         return place_of(key, namespaced=kind.namespaced if kind is not None else None)
 
     def may_get(self, user: User, place: ChangedObject, known: dict[ChangedObject, bool]) -> bool:
-        """Whether the user may get the object now. known: earlier answers within the same request."""
+        """Return whether the user may get the object now. known: earlier answers within the same request."""
         allowed = known.get(place)
         if allowed is None:
             kind = self._registry.get(place.group, place.resource)
@@ -141,7 +141,7 @@ class HistoryReader:
         return link_changes(await self._log.under(prefixes, before, after, _BATCH))
 
     def _is_whole(self, scope: HistoryScope) -> bool:
-        """Whether a scope with a name has all that a key needs."""
+        """Return whether a scope with a name has all that a key needs."""
         if scope.group is None or not scope.resource:
             return False
         kind = self._registry.get(scope.group, scope.resource)

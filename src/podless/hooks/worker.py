@@ -361,7 +361,7 @@ class Worker:
         return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": _files(self._sources)}))
 
     def serve(self) -> None:
-        """Work until the other side is gone. Hooks that are coroutines run together, all others one after the other."""
+        """Answer questions until the server disconnects. Coroutines run concurrently, other hooks one at a time."""
         if any(hook.is_async for hook in self._runner.hooks):
             asyncio.run(self._serve_async())
             return

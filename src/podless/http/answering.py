@@ -206,7 +206,7 @@ class Answering:
         return b"" if request.keep_alive else b"Connection: close\r\n"
 
     def _expects(self, request: Request) -> bool:
-        """Whether the client waits for leave to send its body."""
+        """Return whether the client waits for leave to send its body."""
         return not self._in.size and request.headers.get("expect", "").lower() == "100-continue"
 
     def _write(self, answer: Response, request: Request) -> None:

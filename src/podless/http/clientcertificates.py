@@ -43,7 +43,7 @@ class Handshake(ssl.SSLObject):
     judged: bool | None = None
 
     def trusted(self, certificate: bytes) -> bool:
-        """Whether the client's certificate (DER) is good. In a session that goes on it was not sent again."""
+        """Return whether the client's certificate (DER) is good. In a session that goes on it was not sent again."""
         self._judge(certificate)
         return self.judged is True
 
@@ -104,7 +104,7 @@ class Context(ssl.SSLContext):
         return ""
 
     def is_trusted(self, certificate: bytes) -> bool:
-        """Whether a certificate is good by itself, or was in a chain that was sent before."""
+        """Return whether a certificate is good by itself, or was in a chain that was sent before."""
         return sha256(certificate).digest() in self._trusted or not self.judge([certificate])
 
     def judge_message(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:

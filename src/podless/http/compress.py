@@ -18,7 +18,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 def accepts_gzip(request: Request) -> bool:
-    """Whether the client accepts gzip. As in a real server, quality values are ignored."""
+    """Return whether the client accepts gzip. As in a real server, quality values are ignored."""
     given = request.headers.get("accept-encoding", "")
     return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
 

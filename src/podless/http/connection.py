@@ -93,7 +93,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._take_turns()
 
     def _take_turns(self) -> None:
-        """Many bytes came in: others go first before there are more."""
+        """Pause reading after many bytes, until other users had their turn."""
         if not self._resting:
             self._resting = True
             if not self._paused:
@@ -193,7 +193,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._turn_soon()
 
     def _flooded(self) -> bool:
-        """Whether too many answers wait for the client already."""
+        """Return whether too many answers wait for the client already."""
         if self._out.writable is not None:
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD

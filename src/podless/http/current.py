@@ -37,12 +37,12 @@ def reads_wait(api: API) -> Gate | None:
 
 
 def _at_once(api: API) -> bool:
-    """Whether there is nothing to wait for."""
+    """Return whether there is nothing to wait for."""
     return api.cache.fresh and not _unsettled(api)
 
 
 def _unsettled(api: API) -> bool:
-    """Whether a definition has changed and is not in force yet."""
+    """Return whether a definition has changed and is not in force yet."""
     definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     return definitions is not None and definitions.busy
 

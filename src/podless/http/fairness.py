@@ -91,11 +91,11 @@ class PriorityAndFairness:
         return self._later(turn)
 
     def _fits(self, user: str) -> bool:
-        """Whether a request may start in this turn. A long turn goes on only for users who have had little."""
+        """Return whether a request may start in this turn. A long turn goes on only for users who have had little."""
         return self._left > 0 or (self._left > -_TURN and self._had.get(user, 0.0) <= self._fair + _TURN)
 
     def _room(self, user: str) -> bool:
-        """Whether one more request of a user may be at work: together they have a bound, each user has half of it."""
+        """Return whether another request of a user may start. All users share one limit; each may use half of it."""
         most = self._limits.in_flight
         return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
 

@@ -133,7 +133,7 @@ class Held:
             self._users.pop(user, None)
 
     def _make_room(self, mine: _Share, size: int) -> bool:
-        """Whether there is room for more. Users who have more than this one make it."""
+        """Return whether there is room for more. Users who have more than this one make it."""
         while self._taken + self.loose + size > self._most:
             others = [share for share in self._users.values() if share.holders and share.size > mine.size + size]
             if not others:

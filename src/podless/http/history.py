@@ -154,7 +154,7 @@ class HistoryAnswers:
 
 
 def asks_past(call: Call) -> bool:
-    """Whether a read is of an earlier state. A real server ignores resourceVersionMatch for a get."""
+    """Return whether a read is of an earlier state. A real server ignores resourceVersionMatch for a get."""
     match = call.query.get("resourceVersionMatch")
     return match is not None and match[:1] == ["Exact"] and options.read_text(call, "resourceVersion") not in ("", "0")
 

@@ -36,7 +36,7 @@ _MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
 
 
 def is_long(page: Many) -> bool:
-    """Whether a list is so long that it is not made in one go."""
+    """Return whether a list is so long that it is not made in one go."""
     return len(page.entries) > LONG or sum(len(entry.body) for entry in page.entries) > _BYTES
 
 

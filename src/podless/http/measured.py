@@ -165,10 +165,10 @@ def _sort(asked: Attributes, request: Request) -> _Sort:
 
 
 def _applies(request: Request) -> bool:
-    """Whether a patch is an apply."""
+    """Return whether a patch is an apply."""
     return request.headers.get("content-type", "").startswith(_APPLY)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text can stand in a label as it is; a path may have anything in it."""
+    """Return whether a text can stand in a label as it is; a path may have anything in it."""
     return text.isascii() and text.isprintable()

@@ -162,7 +162,7 @@ class Pieces:
 
 
 def is_long(answer: Response) -> bool:
-    """Whether an answer goes out as fast as the client takes it, if there is room for it."""
+    """Return whether an answer goes out as fast as the client takes it, if there is room for it."""
     return not 0 <= answer.size <= SLOW
 
 

@@ -51,7 +51,7 @@ _CONVERSION = frozenset(("as", "g", "v"))
 
 
 def _fits(clause: MediaRange, media: str) -> bool:
-    """Whether a media range holds a form."""
+    """Return whether a media range holds a form."""
     kind, _, subtype = media.partition("/")
     return (clause.kind == kind and clause.subtype in (subtype, "*")) or clause.kind == clause.subtype == "*"
 
@@ -153,7 +153,7 @@ def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: s
 
 
 def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
-    """Whether the client is a person: by the parameter `pretty`, or by what sends the request."""
+    """Return whether the client is a person: by the parameter `pretty`, or by what sends the request."""
     given = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
     return given in _TRUE if given else agent.startswith(_PEOPLE)
 

@@ -17,7 +17,7 @@ _ON_SUBRESOURCES = {"get", "update", "patch"}
 
 
 def check_place(call: Call, info: RequestInfo, method: str) -> None:
-    """Whether there is such a place and the verb is one for it, as far as a subresource has no say in it.
+    """Return whether there is such a place and the verb is one for it, as far as a subresource has no say in it.
 
     Raises PageNotFound, NotServed, MethodNotAllowed, UnsupportedMediaType or BadRequest.
     """
@@ -62,12 +62,12 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
 
 
 def _leads_on(kind: Kind, subresource: str) -> bool:
-    """Whether there may be any path below."""
+    """Return whether there may be any path below."""
     return subresource == "proxy" and kind.subresource(subresource) is not None
 
 
 def check_subresource(call: Call, info: RequestInfo) -> None:
-    """Whether the version has the subresource, with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
+    """Return whether the version has the subresource with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
     kind = call.kind
     if call.subresource not in kind.subresources(call.version):
         raise call.not_found() if kind.custom else NotServed

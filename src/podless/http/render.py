@@ -82,7 +82,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
 
 
 def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
-    """Whether an answer about one object takes so little that it need not be made in slices."""
+    """Return whether an answer about one object takes so little that it need not be made in slices."""
     entry = getattr(outcome, "entry", None)
     if entry is None:
         return True

@@ -29,7 +29,7 @@ def parse_query(query: str) -> dict[str, list[str]]:
 
 
 def _is_sound(parameter: str) -> bool:
-    """Whether Go takes a parameter: it drops those with a semicolon, or with a % that stands before no byte."""
+    """Return whether Go takes a parameter: it drops those with a semicolon, or with a % that stands before no byte."""
     if ";" in parameter:
         return False
     return all(len(part) > 1 and _HEX.issuperset(part[:2]) for part in parameter.split("%")[1:])

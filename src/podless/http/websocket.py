@@ -25,7 +25,7 @@ _LENGTH = 4  # bytes before each event in protobuf
 
 
 def wants_websocket(headers: Mapping[str, str]) -> bool:
-    """Whether a client asks for WebSocket. headers: of its request."""
+    """Return whether a client asks for WebSocket. headers: of its request."""
     asked = headers.get("upgrade", "").lower() == "websocket"
     return asked and any(one.strip() == "upgrade" for one in headers.get("connection", "").lower().split(","))
 
@@ -151,7 +151,7 @@ class WebSocketReader:
             self._ended(talker)
 
     def _is_noisy(self) -> bool:
-        """Whether a client sends too many frames, each of which costs the loop some time."""
+        """Return whether a client sends too many frames, each of which costs the loop some time."""
         self._count += 1
         if self._count <= _FRAMES:
             return False

@@ -13,7 +13,7 @@ from podless.kinds.version import Given
 
 
 def has_condition(definition: dict[str, Any], name: str) -> bool:
-    """Whether a condition of the definition is True."""
+    """Return whether a condition of the definition is True."""
     conditions = definition.get("status", {}).get("conditions") or []
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
 

@@ -98,7 +98,7 @@ class Compiled:
 
 
 def _apart() -> tuple[type, ...]:
-    """Classes whose instances a form refers to, but which do not belong to it."""
+    """Return the classes whose instances a form refers to without owning them."""
     from podless.kinds.kind import Kind
     from podless.kinds.strategy import Strategy
 

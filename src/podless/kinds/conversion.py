@@ -397,7 +397,7 @@ def _go_type(value: Any) -> str:
 
 
 def needs_webhook(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
-    """Whether a webhook call is needed to show these entries in a version."""
+    """Return whether a webhook call is needed to show these entries in a version."""
     return kind.webhook is not None and any(_unknown(kind, version, entry) for entry in entries)
 
 

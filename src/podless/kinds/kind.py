@@ -161,13 +161,13 @@ class Kind:
 
     @made_once
     def views(self) -> tuple[Kind, ...]:
-        """All kinds that show the objects."""
+        """Return all kinds that show the same objects."""
         home = self.home or self
         return (home, *home.others())
 
     @made_once
     def custom(self) -> bool:
-        """Whether the kind comes from a CustomResourceDefinition."""
+        """Return whether the kind comes from a CustomResourceDefinition."""
         return self.struct is None
 
     def struct_of(self, version: Version) -> Struct | None:
@@ -175,7 +175,7 @@ class Kind:
         return self.struct
 
     def raws(self, version: Version) -> tuple[str, ...]:
-        """Fields of a built-in kind that may hold any JSON, whose bytes a real server keeps if it can."""
+        """Return the fields of a built-in kind that may hold any JSON, whose bytes kube-apiserver keeps if it can."""
         struct = self.struct_of(version)
         return self.made(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
 
@@ -193,7 +193,7 @@ class Kind:
 
     @made_once
     def settled(self) -> bool:
-        """Whether objects stored under the present kind are what the storage version shows."""
+        """Return whether objects stored under the present kind are what the storage version shows."""
         return self.strategy.settled(self)
 
     @made_once
@@ -254,7 +254,7 @@ class Kind:
 
 
 def is_same_kind(one: Kind, other: Kind) -> bool:
-    """Whether two kinds serve objects in the same way: they come from equal definitions."""
+    """Return whether two kinds serve objects in the same way: they come from equal definitions."""
     return all(getattr(one, name) == getattr(other, name) for name in _SERVED)
 
 

@@ -126,7 +126,7 @@ class Registry:
         return iter(list(self._kinds.values()))
 
     def builtin(self, group: str) -> bool:
-        """Whether the group has a built-in kind: error texts differ from those of custom groups."""
+        """Return whether the group has a built-in kind: error texts differ from those of custom groups."""
         return any(not kind.custom for kind in self._served.get(group, {}).values())
 
     def of_version(self, group: str, version: str) -> list[Kind]:

@@ -28,7 +28,7 @@ class Scheme:
         return explain_unregistered(given, api_version, self.source)
 
     def converts(self, given: str, api_version: str, shown: Collection[tuple[str, str]]) -> bool:
-        """Whether a `given` of a version converts to a kind of this name in these groups and apiVersions."""
+        """Return whether a `given` of a version converts to a kind of this name in these groups and apiVersions."""
         group = api_version.rpartition("/")[0]
         group = self.moved.get(group, {}).get(given, group)
         if (group, api_version) in shown:

@@ -142,7 +142,7 @@ class Strategy(Generic[K]):
         return None
 
     def admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
-        """As `decode`, for an object that admission changed."""
+        """Decode an object that admission changed, as `decode` does."""
         return self.decode(kind, version, obj, unknown)
 
     def written(self, obj: Object, raw: bytes) -> None:
@@ -170,7 +170,7 @@ class Strategy(Generic[K]):
         return obj
 
     def settled(self, kind: K) -> bool:
-        """Whether objects stored under the present kind are what the storage version shows."""
+        """Return whether objects stored under the present kind are what the storage version shows."""
         return True
 
     def convert(self, kind: K, version: Version, obj: Object) -> Object:
@@ -270,7 +270,7 @@ class Strategy(Generic[K]):
         """Count the complete form as so many bytes."""
 
     def allow_create_on_status(self, verb: str) -> bool:
-        """Whether a status write ("update" or "apply") creates a missing object."""
+        """Return whether a status write ("update" or "apply") creates a missing object."""
         return False
 
     def resource_name(self, plural: str) -> str:
@@ -293,11 +293,11 @@ class Strategy(Generic[K]):
         """Change an object that is deleted, before its finalizers are checked."""
 
     def waits(self, obj: Object) -> bool:
-        """Whether a delete only marks the object, because finalizers hold it."""
+        """Return whether a delete only marks the object, because finalizers hold it."""
         return bool(obj["metadata"].get("finalizers"))
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Whether the desired state differs, so that the generation increases."""
+        """Return whether the desired state differs, so that the generation increases."""
         return False
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

@@ -77,7 +77,7 @@ def _ordered(metadata: Object) -> Object:
 
 
 def is_direct(kind: Kind, version: Version, entry: Entry) -> bool:
-    """Whether this version shows the stored bytes: they were written in this version under the present kind."""
+    """Return whether this version shows the stored bytes: they were written in this version under the present kind."""
     return version.name == kind.storage_version and entry.revision > kind.changed and kind.settled
 
 
@@ -200,7 +200,7 @@ def encode_item(kind: Kind, version: Version, entry: Entry) -> bytes:
 
 
 def encode_bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
-    """As `encode_body`, for several entries."""
+    """Encode several entries, as `encode_body` does."""
     if find_indirect(kind, version, entries):
         return [encode_body(kind, version, entry) for entry in entries]
     return list(map(_BODY, entries))

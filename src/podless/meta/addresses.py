@@ -129,7 +129,7 @@ def range_warnings(path: str, text: str) -> list[str]:
 
 
 def is_dual_stack(texts: list[str]) -> bool:
-    """Whether there are addresses, or ranges, of both families."""
+    """Return whether there are addresses, or ranges, of both families."""
     return len({":" in text for text in texts}) == 2
 
 

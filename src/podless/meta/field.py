@@ -219,15 +219,15 @@ def internal(path: At, detail: str) -> FieldError:
 
 
 def join_errors(errors: Iterable[FieldError]) -> str:
-    """Several errors as one text: equal ones once, brackets around more than one."""
+    """Join errors into one text: equal ones once, in brackets if there are several."""
     return summarize_errors(errors)[1]
 
 
 def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], str, list[dict[str, str]]]:
-    """Several errors, their one text, and a Status's causes.
+    """Return the errors, their text, and the causes of a Status.
 
-    The text has equal errors once, unless their addresses differ, and brackets around more than one. Of very many, or
-    very long ones, those that come first.
+    The text has equal errors once, unless their addresses differ, and brackets around more than one. If the errors are
+    very many or very long, only the first ones are kept.
     """
     kept: list[FieldError] = []
     causes: list[dict[str, str]] = []

@@ -42,7 +42,7 @@ class Syntax:
 
     @made_once
     def matches(self) -> Callable[[str], object]:
-        """Whether a whole value is of this syntax."""
+        """Return whether a whole value is of this syntax."""
         return re.compile(self.scan).fullmatch
 
     @made_once
@@ -149,7 +149,7 @@ _PERCENT = Syntax(
 
 
 def check_label_name(value: str) -> list[str]:
-    """A label of RFC 1123: the names of namespaces."""
+    """Return the faults of an RFC 1123 label, such as a namespace's name."""
     errors = _DNS_1123_LABEL.find_errors(value)
     if errors and errors[-1] == _DNS_1123_LABEL.describe_syntax and _SUBDOMAIN.matches(value):
         errors[-1] = "must not contain dots"
@@ -157,7 +157,7 @@ def check_label_name(value: str) -> list[str]:
 
 
 def check_subdomain(value: str) -> list[str]:
-    """A subdomain of RFC 1123: the names of most objects, API groups."""
+    """Return the faults of an RFC 1123 subdomain: the names of most objects, API groups."""
     return _SUBDOMAIN.find_errors(value)
 
 
@@ -167,12 +167,12 @@ def long_name(value: str) -> list[str]:
 
 
 def label_1035(value: str) -> list[str]:
-    """A label of RFC 1035, which starts with a letter: plurals, versions, services."""
+    """Return the faults of an RFC 1035 label, which starts with a letter: plurals, versions, services."""
     return _DNS_1035_LABEL.find_errors(value)
 
 
 def qualified_name(value: str) -> list[str]:
-    """A label key: a name of 63 bytes, with an optional DNS subdomain and a slash before it."""
+    """Return the faults of a label key: a name of 63 bytes, with an optional DNS subdomain and a slash before it."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         form = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -193,7 +193,7 @@ def label_value(value: str) -> list[str]:
 
 
 def config_key(value: str) -> list[str]:
-    """A key in the data of a ConfigMap or Secret."""
+    """Return the faults of a key in the data of a ConfigMap or Secret."""
     return [*_CONFIG_KEY.find_errors(value), *_backsteps(value)]
 
 
@@ -205,12 +205,12 @@ def _backsteps(value: str) -> list[str]:
 
 
 def check_underscored_subdomain(value: str) -> list[str]:
-    """A subdomain whose labels may have underscores: the search paths of DNS."""
+    """Return the faults of a subdomain whose labels may have underscores: DNS search paths."""
     return _UNDERSCORED.find_errors(value)
 
 
 def c_identifier(value: str) -> list[str]:
-    """An identifier of C, of any length."""
+    """Return the faults of a C identifier of any length."""
     return _IDENTIFIER.find_errors(value)
 
 
@@ -229,17 +229,17 @@ def check_variable_name(value: str) -> list[str]:
 
 
 def check_strict_variable_name(value: str) -> list[str]:
-    """The name of an environment variable, where RelaxedEnvironmentVariableValidation is off."""
+    """Return the faults of a variable's name without RelaxedEnvironmentVariableValidation."""
     return [*_STRICT_VARIABLE.find_errors(value), *_backsteps(value)]
 
 
 def check_wildcard_subdomain(value: str) -> list[str]:
-    """A subdomain below which everything is meant: *.example.com."""
+    """Return the faults of a wildcard subdomain, such as *.example.com."""
     return _WILDCARD.find_errors(value)
 
 
 def check_percent(value: str) -> list[str]:
-    """A whole number of hundredths: 25%."""
+    """Return the faults of a percentage, such as 25%."""
     return _PERCENT.find_errors(value)
 
 
@@ -258,17 +258,17 @@ def check_port_name(value: str) -> list[str]:
 
 
 def subdomain_prefix(value: str) -> list[str]:
-    """A generateName for names that are subdomains."""
+    """Return the faults of a generateName for names that are subdomains."""
     return check_subdomain(_masked(value))
 
 
 def label_prefix(value: str) -> list[str]:
-    """A generateName for names that are labels."""
+    """Return the faults of a generateName for names that are labels."""
     return check_label_name(_masked(value))
 
 
 def label_1035_prefix(value: str) -> list[str]:
-    """A generateName for names that are labels of RFC 1035."""
+    """Return the faults of a generateName for names that are RFC 1035 labels."""
     return label_1035(_masked(value))
 
 
@@ -278,7 +278,7 @@ def path_segment(value: str) -> list[str]:
 
 
 def path_prefix(value: str) -> list[str]:
-    """A generateName for names that are path segments."""
+    """Return the faults of a generateName for names that are path segments."""
     return [f"may not contain '{char}'" for char in "/%" if char in value]
 
 
@@ -290,7 +290,7 @@ PATH_SEGMENTS = (path_segment, path_prefix)
 
 
 def _masked(name: str) -> str:
-    """A prefix whose end is made to fit: a trailing dash is no fault when more follows."""
+    """Replace a trailing dash, which is valid in a prefix because more follows."""
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
 
 

@@ -110,7 +110,7 @@ def validate_metadata(
 
 
 def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether an update leaves the metadata unchanged, except for what the server writes there."""
+    """Return whether an update leaves the metadata unchanged, except for what the server writes there."""
     differ = map(ne, new.values(), map(old.get, new))
     return _WRITTEN.issuperset(compress(new, differ)) and not old.keys() - new.keys() - _WRITTEN
 

@@ -125,7 +125,7 @@ class _Demands:
         self._size = len(self._wanted) + len(self._excluded) + len(absent)
 
     def meet(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels meet them all."""
+        """Return whether labels meet them all."""
         wanted, excluded = self._wanted, self._excluded
         if self._size > FEW and len(labels) > FEW:
             charge(min(len(labels), self._size) >> _QUICK)
@@ -349,7 +349,7 @@ class FieldSelector:
 
     @made_once
     def names(self) -> tuple[str, ...]:
-        """The fields of its requirements, each once."""
+        """Return the fields of the requirements, each once."""
         return tuple(dict.fromkeys(name for name, _, _ in each(self.requirements)))
 
     @made_once
@@ -361,7 +361,7 @@ class FieldSelector:
         return _by_field(self.requirements, "!=")
 
     def matches(self, getter: Callable[[str], str]) -> bool:
-        """Whether an object is selected whose fields `getter` tells; a field that is not there is "".
+        """Return whether an object is selected whose fields `getter` tells; a field that is not there is "".
 
         Takes as long as there are fields to select by.
         """

@@ -24,7 +24,7 @@ def json_name(field: dataclasses.Field[Any]) -> str:
 
 
 def is_required(field: dataclasses.Field[Any]) -> bool:
-    """Whether a field of a dataclass has no default."""
+    """Return whether a field of a dataclass has no default."""
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 

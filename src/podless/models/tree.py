@@ -254,7 +254,7 @@ def differences(node: Object, base: Object) -> Object:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two parts of a schema are equal: True is not 1."""
+    """Return whether two parts of a schema are equal: True is not 1."""
     return type(one) is type(other) and one == other if not isinstance(one, dict | list) else one == other
 
 
@@ -264,7 +264,7 @@ def without(node: Object, *names: str) -> Object:
 
 
 def pick(node: Object, *names: str) -> Object:
-    """Only some keywords of a schema."""
+    """Return only these keywords of a schema."""
     return {key: value for key, value in node.items() if key in names}
 
 

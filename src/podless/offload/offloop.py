@@ -92,7 +92,7 @@ class OffLoop:
 
     @staticmethod
     def is_long(size: int) -> bool:
-        """Whether work on an object of so many bytes is not done on the event loop."""
+        """Return whether work on an object of so many bytes is not done on the event loop."""
         return size >= LONG
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

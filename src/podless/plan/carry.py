@@ -166,7 +166,7 @@ def _find_endpoint(step: Object) -> Endpoint:
 
 
 def _is_done(step: Object, live: Object | None) -> bool:
-    """Whether the object already has the planned state, as after an interruption between a write and its note."""
+    """Return whether the object already has the planned state: after an interruption between a write and its note."""
     if live is None or not step["after"] or step["after"] == step["before"]:
         return False
     changed = bool(live["metadata"].get("resourceVersion") != step["resourceVersion"])

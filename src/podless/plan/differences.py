@@ -163,7 +163,7 @@ def _attribute(
 
 
 def _overlap(path: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether one path is the other, or above it."""
+    """Return whether one path is the other, or above it."""
     most = min(len(path), len(other))
     return path[:most] == other[:most]
 

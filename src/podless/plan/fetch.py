@@ -296,7 +296,7 @@ class _Fetch:
         return endpoint
 
     def _identities(self, named: dict[tuple[Endpoint, str], list[str]]) -> set[tuple[str, str, str]]:
-        """Resource, namespace and name of the set's objects."""
+        """Return resource, namespace and name of the set's objects."""
         return {
             (endpoint.resource, namespace, name) for (endpoint, namespace), names in named.items() for name in names
         }
@@ -357,7 +357,7 @@ class _Fetch:
 
 
 def _has_address(obj: Object) -> bool:
-    """Whether a Service asks for a specific address or port, which another one may have."""
+    """Return whether a Service asks for a specific address or port, which another one may have."""
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         return False

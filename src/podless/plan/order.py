@@ -41,7 +41,7 @@ def sort_items(items: Sequence[Item], order: str) -> list[Item]:
 
 
 def _is_first(item: Item) -> bool:
-    """Whether others of the set do not wait for the item; False sorts first."""
+    """Return whether others of the set do not wait for the item; False sorts first."""
     return item.obj["kind"] not in _DEFINITIONS
 
 

@@ -129,7 +129,7 @@ class _Asking:
             self.recorder.webhooks.append(call)
 
     def refuses_dry_run(self, webhook: Webhook) -> bool:
-        """Whether a webhook has side effects, so that it must not be called with dryRun."""
+        """Return whether a webhook has side effects, so that it must not be called with dryRun."""
         return webhook.given.get("sideEffects") not in _HARMLESS
 
 

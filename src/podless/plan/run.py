@@ -329,7 +329,7 @@ class _Run:
         return any((one.group, *one[1:]) == (identity.group, *identity[1:]) for one in self.pruned)
 
     def _is_elsewhere(self, item: Item, endpoint: Endpoint) -> bool:
-        """Whether kubectl refuses an object because `--namespace` names another namespace than the object."""
+        """Return whether kubectl refuses an object because `--namespace` names another namespace than the object."""
         wanted, found = self._options.namespace, item.identity.namespace
         by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
         return by_kubectl and endpoint.namespaced and bool(wanted and found) and wanted != found

@@ -70,7 +70,7 @@ def hide_message(identity: Identity, text: str, *objects: Object | None) -> str:
 
 
 def _is_in(form: str, text: str) -> bool:
-    """Whether a text holds a value, or a part of it."""
+    """Return whether a text holds a value, or a part of it."""
     if len(form) < _SHORT:
         return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) is not None
     if form in text:

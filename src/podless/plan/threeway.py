@@ -86,7 +86,7 @@ def _join(one: Object, other: Object) -> Object:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON; True is not 1."""
+    """Return whether two values are the same JSON; True is not 1."""
     return (type(one) is type(other) and bool(one == other)) or (
         isinstance(one, int | float)
         and isinstance(other, int | float)

@@ -112,7 +112,7 @@ class ExecPlugin:
         return output
 
     def _read_answer(self, output: bytes) -> Credential:
-        """Raises RemoteError for what is no ExecCredential of the same version."""
+        """Parse the output of the program. Raises RemoteError unless it is an ExecCredential of the same version."""
         try:
             answer = serializer.decode_json(output)
         except serializer.JSONError:

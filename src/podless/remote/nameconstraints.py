@@ -103,7 +103,7 @@ def _is_domain(name: str) -> bool:
 
 
 def _under(name: str) -> Callable[[x509.GeneralName], bool]:
-    """Whether a domain name is that of a constraint, or below it; with a dot before it, below it alone."""
+    """Return whether a domain name is that of a constraint, or below it; with a dot before it, below it alone."""
 
     def matches(limit: x509.GeneralName) -> bool:
         domain, own = str(limit.value).lower(), name.lower()
@@ -113,7 +113,7 @@ def _under(name: str) -> Callable[[x509.GeneralName], bool]:
 
 
 def _covers_one_under(name: str) -> Callable[[x509.GeneralName], bool]:
-    """As `_under`, and whether a wildcard stands for the name of a constraint."""
+    """Return a match as `_under` does, which also accepts a wildcard that stands for the name of a constraint."""
     under = _under(name)
 
     def matches(limit: x509.GeneralName) -> bool:
@@ -154,7 +154,7 @@ def _is_address(text: str) -> bool:
 
 
 def _same_mailbox(mailbox: str) -> Callable[[x509.GeneralName], bool]:
-    """Whether a constraint is this mailbox, or its domain. Raises _Unreadable."""
+    """Return whether a constraint is this mailbox, or its domain. Raises _Unreadable."""
     local, at, domain = mailbox.rpartition("@")
     if not (local and at and domain and _is_domain(domain)) or "@" in local:
         raise _Unreadable(f"cannot parse rfc822Name {gotext.quote(mailbox)}")

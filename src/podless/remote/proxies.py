@@ -37,7 +37,7 @@ def check_proxy(proxy: str, named: str) -> str:
 
 
 def _is_direct(host: str, port: int, excluded: str) -> bool:
-    """Whether a server is reached without a proxy: this machine, or one that NO_PROXY names."""
+    """Return whether a server is reached without a proxy: this machine, or one that NO_PROXY names."""
     address = _address(host)
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
@@ -57,7 +57,7 @@ def _is_direct(host: str, port: int, excluded: str) -> bool:
 
 
 def _split_port(entry: str) -> tuple[str, int]:
-    """An entry of NO_PROXY: its name or address, and the port it is about, 0 for all."""
+    """Split an entry of NO_PROXY into its name or address and its port, 0 for all ports."""
     name, colon, port = entry.rpartition(":")
     if colon and port.isdigit() and (":" not in name or name.endswith("]")):
         return name.strip("[]"), int(port)

@@ -37,8 +37,8 @@ class Target:
 
 
 def _clean(path: str) -> str:
-    """A path as Go's client asks for it: from the root, with neither empty segments nor dots, nor a slash at the end.
+    """Normalize a path as Go's client does: absolute, without empty segments, dots or a trailing slash.
 
-    Some who write the address put two slashes before the path, controller-runtime's envtest among them.
+    Some clients put two slashes before the path, among them controller-runtime's envtest.
     """
     return quote("/" + posixpath.normpath(f"/{path}").lstrip("/"), safe="$&+,/:;=@")

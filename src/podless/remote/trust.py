@@ -43,7 +43,7 @@ class Untrusted(Exception):
 
 
 def parse_authorities(pem: bytes) -> list[x509.Certificate]:
-    """The certificates in a text; what is none is left out, as in Go."""
+    """Return the certificates in a PEM text. Ignores malformed ones, as Go does."""
     found = []
     for block in pem.split(_PEM[0])[1:]:
         body, end, _ = block.partition(_PEM[1])
@@ -55,7 +55,7 @@ def parse_authorities(pem: bytes) -> list[x509.Certificate]:
 
 
 def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], now: datetime.datetime) -> None:
-    """Whether a server is `host`. chain: what it sent (DER), its own certificate first. now: with a zone.
+    """Return whether a server is `host`. chain: what it sent (DER), its own certificate first. now: with a zone.
 
     Raises Untrusted.
     """
@@ -78,7 +78,7 @@ def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], n
 
 
 def judge_client(chain: list[bytes], roots: list[x509.Certificate], now: datetime.datetime) -> None:
-    """Whether a client is who its certificate says. chain, roots and now: as for `judge_server`. Raises Untrusted."""
+    """Verify the certificate of a client. chain, roots and now: as for `judge_server`. Raises Untrusted."""
     try:
         certificates = [x509.load_der_x509_certificate(der) for der in chain]
         _Judge(certificates[1:], roots, now, ExtendedKeyUsageOID.CLIENT_AUTH).judge(certificates[0], None)
@@ -123,11 +123,11 @@ class _Judge:
             raise Untrusted("certificate signed by unknown authority")
 
     def confirmed(self, chain: list[x509.Certificate]) -> bool:
-        """Whether the cryptography package says the same of a chain, as far as it has a say."""
+        """Return whether the cryptography package says the same of a chain, as far as it has a say."""
         return not verification.has_say(chain) or verification.accepts_chain(chain, self.now)
 
     def chains(self, below: list[x509.Certificate]) -> list[list[x509.Certificate]]:
-        """Ways from the last of some certificates to a trusted one. Raises Untrusted where there is none."""
+        """Return the chains from the last certificate to a trusted one. Raises Untrusted if there is none."""
         child = below[-1]
         found: list[list[x509.Certificate]] = []
         hint = ""
@@ -154,7 +154,7 @@ class _Judge:
         return found
 
     def valid(self, certificate: x509.Certificate, below: list[x509.Certificate], *, issuer: bool = False) -> None:
-        """Raises Untrusted for one that may not be where it is. issuer: it is neither the first nor trusted."""
+        """Raise Untrusted for a certificate that is invalid at its place. issuer: it is neither first nor trusted."""
         if any(one.critical and not _is_handled(one.value) for one in certificate.extensions):
             raise Untrusted("unhandled critical extension")
         began, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
@@ -173,7 +173,7 @@ class _Judge:
 
 
 def _is_handled(extension: x509.ExtensionType) -> bool:
-    """Whether what a critical extension says is looked at; Go also takes some about policies."""
+    """Return whether what a critical extension says is looked at; Go also takes some about policies."""
     if isinstance(extension, x509.NameConstraints):
         return nameconstraints.are_handled(extension)
     if isinstance(extension, x509.SubjectAlternativeName):
@@ -228,7 +228,7 @@ def _time(time: datetime.datetime) -> str:
 
 
 def _fits(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
-    """Whether a certificate may be used so, or stand for the authorities of one that is."""
+    """Return whether a certificate may be used so, or stand for the authorities of one that is."""
     usage = _extension(certificate, x509.ExtendedKeyUsage)
     return usage is None or any(one in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage)
 
@@ -242,7 +242,7 @@ def _names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
 
 
 def check_host(certificate: x509.Certificate, host: str) -> None:
-    """Whether a certificate is for a host name or address; its Common Name does not count. Raises Untrusted."""
+    """Return whether a certificate is for a host name or address; its Common Name does not count. Raises Untrusted."""
     names, addresses = _names(certificate)
     host = host.strip("[]")
     common = [str(one.value) for one in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
@@ -266,7 +266,7 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
 
 
 def _matches(pattern: str, host: str) -> bool:
-    """Whether a name is that of the host; an asterisk stands for its first label."""
+    """Return whether a name is that of the host; an asterisk stands for its first label."""
     one, other = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
     if not one or not other:
         return False

@@ -36,7 +36,7 @@ _caches: list[BoundedCache] = []
 
 
 def caches() -> tuple[BoundedCache, ...]:
-    """Every cache that the modules imported so far keep for the process."""
+    """Return all process-wide caches of the modules that were imported so far."""
     return tuple(_caches)
 
 

@@ -70,12 +70,12 @@ _draft: ContextVar[Draft | None] = ContextVar("draft", default=None)
 
 
 def is_off_loop() -> bool:
-    """Whether this is work off the loop."""
+    """Return whether this is work off the loop."""
     return _draft.get() is not None
 
 
 def begin_work() -> None:
-    """From here on, this context is a piece of work off the loop."""
+    """Mark this context as a piece of work off the loop."""
     _draft.set(Draft())
 
 

@@ -90,7 +90,7 @@ class _Branch:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether RE2 may take two items for the same: not where one is a character that the other has not alone."""
+    """Return whether RE2 may take two items for the same: not where one is a character that the other has not alone."""
     if not one or not other:
         return False
     if len(one) > len(other):

@@ -35,7 +35,7 @@ class Release:
         return name not in self.without
 
     def covers(self, span: str) -> bool:
-        """Whether this release is in a span. Raises ValueError for an invalid span."""
+        """Return whether this release is in a span. Raises ValueError for an invalid span."""
         return covers(span, self.minor)
 
     def reaches(self, ahead: str) -> bool:
@@ -67,7 +67,7 @@ def served_release() -> Release:
 
 
 def covers(span: str, minor: int) -> bool:
-    """Whether a release is in a span: 1.34-, -1.33, 1.32, or several of these separated by commas.
+    """Return whether a release is in a span: 1.34-, -1.33, 1.32, or several of these separated by commas.
 
     Raises ValueError for an invalid span.
     """

@@ -60,7 +60,7 @@ class Stacks:
 
 
 def is_whole(calls: list[StackFrame]) -> bool:
-    """Whether a stack includes its outermost calls."""
+    """Return whether a stack includes its outermost calls."""
     return len(calls) < _DEEPEST
 
 

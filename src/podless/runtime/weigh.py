@@ -44,7 +44,7 @@ def _free(values: list[Any], apart: tuple[type, ...]) -> None:
 
 
 def _reach_values(values: Iterable[Any], apart: tuple[type, ...]) -> Iterator[Any]:
-    """All objects that some values refer to, each once, after one that refers to it."""
+    """Yield all objects that some values refer to, each once, after one that refers to it."""
     skipped = (*_SHARED, *apart)
     seen = {id(builtins.__dict__)}
     todo, count = list(values), 0

@@ -475,7 +475,7 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def checks_scalar(value: float, node: Node) -> bool:
-    """Whether the number checks alone find anything wrong."""
+    """Return whether the number checks alone find anything wrong."""
     result = Result()
     value = numbers.narrow_integer(value)
     if node.types or node.format:

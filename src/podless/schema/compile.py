@@ -63,7 +63,7 @@ def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
 
 
 def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
-    """Whether all of some parts find a value in order."""
+    """Return whether all of some parts find a value in order."""
     for place, part in enumerate(parts):
         if not place % _SOME:
             charge(_SOME * CALL // PER_STEP)
@@ -106,7 +106,7 @@ class NodeFunction:
         self.run = self._compile_and_run
 
     def __call__(self, value: Any) -> bool:
-        """Whether the value is in order; False also where the exact walks have to say."""
+        """Return whether the value is in order; False also where the exact walks have to say."""
         return self.run(value)
 
     @property

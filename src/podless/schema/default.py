@@ -46,7 +46,7 @@ def take_bytes(size: int) -> None:
 
 
 def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
-    """Whether a compiled walk accepts an object. Raises TooLarge if its defaults exceed the limit."""
+    """Return whether a compiled walk accepts an object. Raises TooLarge if its defaults exceed the limit."""
     token = _room.set([MOST, MOST])
     try:
         return walk(obj)

@@ -165,12 +165,12 @@ def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def is_structural(schema: dict[str, Any]) -> bool:
-    """Whether a stored schema is structural."""
+    """Return whether a stored schema is structural."""
     return not shape.check_shape(schema, "") and not unsupported_reason(schema) and not structural_errors(schema, "")
 
 
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
-    """Whether a stored schema has a default with unknown fields."""
+    """Return whether a stored schema has a default with unknown fields."""
     return any(
         part.has_default and default.given_default(part) != part.raw["default"] for part in _structure(Node(schema))
     )

@@ -152,7 +152,7 @@ def _meta(value: Any, path: Path) -> list[FieldError]:
 
 
 def is_clean(value: dict[str, Any]) -> bool:
-    """Whether a resource is certainly valid and coercing would not change it. False also if that is hard to tell."""
+    """Return whether a resource is certainly valid and coercion would not change it. False also if in doubt."""
     version, kind = value.get("apiVersion"), value.get("kind")
     if version.__class__ is not str or kind.__class__ is not str or not _VERSION.match(version):
         return False
@@ -197,5 +197,5 @@ def _qualified(key: str) -> bool:
 
 
 def _segment(name: str, prefix: bool) -> list[str]:
-    """Any segment of a path may be the name of an embedded resource."""
+    """Return the faults of an embedded resource's name, which may be any path segment."""
     return names.path_prefix(name) if prefix else names.path_segment(name)

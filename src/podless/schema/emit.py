@@ -114,11 +114,11 @@ class Values:
         return f"x{self.used}"
 
     def fills(self, node: Node, mode: Mode) -> bool:
-        """Whether an absent value or a null of this node is something to act on."""
+        """Return whether an absent value or a null of this node is something to act on."""
         return mode.fill and (not node.nullable or node.has_default)
 
     def idle(self, node: Node, mode: Mode) -> bool:
-        """Whether there is nothing to do for a value of this node, null or not."""
+        """Return whether there is nothing to do for a value of this node, null or not."""
         raw = node.raw
         if node.embedded and not mode.nested and (mode.prune or mode.check):
             return False
@@ -162,7 +162,7 @@ class Values:
             self.number(node, var, indent, kind)
 
     def string(self, node: Node, var: str, indent: int) -> None:
-        """Length, pattern and format."""
+        """Emit the checks of length, pattern and format."""
         raw = node.raw
         if raw.get("maxLength") is not None:
             self.fail(indent, f"len({var}) > {int(raw['maxLength'])}")
@@ -241,11 +241,11 @@ class Values:
             self.fail(indent, f"{emit_literal(name)} not in {var}")
 
     def has_logic(self, node: Node) -> bool:
-        """Whether there are rules that hold for values of every class."""
+        """Return whether there are rules that hold for values of every class."""
         return any(node.raw.get(name) for name in ("enum", "allOf", "anyOf", "oneOf")) or node.refused is not None
 
     def either(self, node: Node, kind: str) -> bool:
-        """Whether the only alternatives are those of int-or-string, which the class check has settled."""
+        """Return whether the only alternatives are those of int-or-string, which the class check has settled."""
         raw = node.raw
         either = [{"type": "integer"}, {"type": "string"}]
         rest = any(raw.get(name) for name in ("allOf", "oneOf")) or node.refused is not None

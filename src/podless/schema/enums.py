@@ -55,7 +55,7 @@ class Enum:
         return frozenset(self._texts) if all(item.__class__ is str for item in each(self.allowed)) else None
 
     def allows(self, value: Any) -> bool:
-        """Whether an entry equals a value after Go's conversion to the entry's type; none equals null."""
+        """Return whether an entry equals a value after Go's conversion to the entry's type; none equals null."""
         kind = value.__class__
         if kind is str:
             return value in self._texts

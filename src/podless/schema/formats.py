@@ -84,7 +84,7 @@ def _datetime(value: str) -> bool:
 
 
 def _duration(value: str) -> bool:
-    """Whether a text has Go's durations, or numbers with unit words, anywhere in it."""
+    """Return whether a text has Go's durations, or numbers with unit words, anywhere in it."""
     try:
         gotime.parse_span(value)
     except ValueError:
@@ -137,7 +137,7 @@ def find_check(name: str) -> Callable[[str], bool] | None:
 
 
 def is_known(name: str, types: tuple[str, ...]) -> bool:
-    """Whether a format is one of those supported for values of these types."""
+    """Return whether a format is one of those supported for values of these types."""
     kind = types[0] if len(types) == 1 else ""
     if kind in ("", "string"):
         return find_check(name) is not None and (has("NameFormats") or not name.startswith("k8s-"))

@@ -119,19 +119,19 @@ def _names_only(meta: Schema) -> bool:
 
 
 def given_value(name: str, value: Any) -> bool:
-    """Whether a keyword is given, as Go holds it: pointers and booleans count if they are not null or false."""
+    """Return whether a keyword is given, as Go holds it: pointers and booleans count if they are not null or false."""
     if value is None or value is False or value == "":
         return name == "additionalProperties" and value is False
     return not (isinstance(value, list | dict) and not value) or name in ("not", "items", "additionalProperties")
 
 
 def _either(schema: Schema) -> bool:
-    """Whether anyOf is the pair of int-or-string."""
+    """Return whether anyOf is the pair of int-or-string."""
     return _pair(schema.get("anyOf"))
 
 
 def _all_either(schema: Schema) -> bool:
-    """Whether the first part of allOf is the pair of int-or-string."""
+    """Return whether the first part of allOf is the pair of int-or-string."""
     first = (schema.get("allOf") or [None])[0]
     return bool(first) and _pair(first.get("anyOf"))
 
@@ -148,7 +148,7 @@ def _pair(parts: Any) -> bool:
 
 
 def _there(name: str, value: Any) -> bool:
-    """Whether a keyword says anything at all: empty lists and objects do, and empty texts where Go has a pointer."""
+    """Return whether a keyword is set. Empty lists and objects are; empty strings only if Go has a pointer there."""
     if value == "" and name in _POINTERS:
         return True
     return not (value is None or value is False or value == "")

@@ -121,7 +121,7 @@ def _exact(item: Any) -> Any:
 
 
 def are_unique(items: list[Any]) -> bool:
-    """Whether the items of a set are all different."""
+    """Return whether the items of a set are all different."""
     try:
         if len(items) <= _AT_ONCE:
             different = set(items)

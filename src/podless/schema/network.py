@@ -20,7 +20,7 @@ _MAC = re.compile(
 
 
 def _dotted(text: str, sloppy: bool) -> bool:
-    """Four numbers up to 255; sloppy: leading zeros are allowed."""
+    """Return whether a text is four numbers up to 255. sloppy: accept leading zeros."""
     parts = text.split(".")
     if len(parts) != 4:
         return False
@@ -33,7 +33,7 @@ def _dotted(text: str, sloppy: bool) -> bool:
 
 
 def _colons(text: str, sloppy: bool) -> bool:
-    """Whether a text is an IPv6 address without a zone, possibly with an IPv4 tail."""
+    """Return whether a text is an IPv6 address without a zone, possibly with an IPv4 tail."""
     head, gap, tail = text.partition("::")
     if "::" in tail or tail.startswith(":") or (gap and head.endswith(":")):
         return False
@@ -61,17 +61,17 @@ def _address(text: str, sloppy: bool) -> bool:
 
 
 def is_ipv4(text: str) -> bool:
-    """Whether a text is an address with a dot. Leading zeros and IPv6 addresses with an IPv4 tail are tolerated."""
+    """Return whether a text is an address with a dot. Accepts leading zeros and IPv6 addresses with an IPv4 tail."""
     return "." in text and _address(text, sloppy=True)
 
 
 def is_ipv6(text: str) -> bool:
-    """Whether a text is an address with a colon."""
+    """Return whether a text is an address with a colon."""
     return ":" in text and _address(text, sloppy=False)
 
 
 def is_cidr(text: str) -> bool:
-    """Whether a text is an address, a slash and a prefix length."""
+    """Return whether a text is an address, a slash and a prefix length."""
     address, slash, length = text.partition("/")
     if not slash or not _address(address, sloppy=True):
         return False
@@ -81,12 +81,15 @@ def is_cidr(text: str) -> bool:
 
 
 def is_mac(text: str) -> bool:
-    """6, 8 or 20 bytes in hexadecimal: in pairs with : or -, in fours with dots, or without a separator."""
+    """Return whether a text is 6, 8 or 20 bytes in hexadecimal.
+
+    The digits are in pairs with : or -, in fours with dots, or without separators.
+    """
     return _MAC.match(text) is not None
 
 
 def is_uri(text: str) -> bool:
-    """Whether a text is an absolute URI or an absolute path, as an HTTP request line may have it."""
+    """Return whether a text is an absolute URI or an absolute path, as an HTTP request line may have it."""
     if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in each(text)):
         return False
     if text == "*":
@@ -104,7 +107,7 @@ def is_uri(text: str) -> bool:
 
 
 def _scheme(text: str) -> tuple[str | None, str]:
-    """Scheme and rest; the scheme is None when the text begins as no URI may."""
+    """Return scheme and rest; the scheme is None if no URI starts like the text."""
     for place, char in enumerate(each(text)):
         if char.isascii() and char.isalpha():
             continue
@@ -254,7 +257,7 @@ class _Mail:
 
 
 def is_email(text: str) -> bool:
-    """Whether a text is one e-mail address, with or without a display name."""
+    """Return whether a text is one e-mail address, with or without a display name."""
     reader = _Mail(text)
     if not reader.space() or not reader.peek():
         return False

@@ -17,7 +17,7 @@ _MAX32 = 3.4028235677973366e38  # where float32 overflows when rounding to neare
 
 
 def is_integral(value: float) -> bool:
-    """Whether a float64 counts as a JSON integer: within 53 bits, and whole within a relative error of 1e-9."""
+    """Return whether a float64 counts as a JSON integer: within 53 bits, and whole within a relative error of 1e-9."""
     if value != value or not -_MOST <= value <= _MOST:
         return False
     whole = math.trunc(value)
@@ -29,7 +29,7 @@ def is_integral(value: float) -> bool:
 
 
 def in_range(value: float, kind: str, form: str) -> bool:
-    """Whether a number fits the type and format: int64 or int32 for integers, float32 for floats."""
+    """Return whether a number fits the type and format: int64 or int32 for integers, float32 for floats."""
     if kind == "integer":
         if isinstance(value, float):
             if not value.is_integer():
@@ -55,7 +55,7 @@ def truncate_float(value: float) -> int:
 
 
 def is_multiple(value: float, factor: float) -> bool:
-    """Whether a float is a multiple of a positive factor."""
+    """Return whether a float is a multiple of a positive factor."""
     quotient = 1 / factor * value if factor < 1 else value / factor
     return is_integral(quotient)
 

@@ -59,7 +59,7 @@ _FINE: dict[str, Callable[[Any], bool]] = {
 
 
 def make_mention_search(schema: Schema, *texts: bytes) -> bool:
-    """Whether one of the texts is in the JSON of a schema; a search costs less than a walk."""
+    """Return whether one of the texts is in the JSON of a schema; a search costs less than a walk."""
     try:
         encoded = serializer.looked_at(schema)
     except RecursionError:
@@ -76,7 +76,7 @@ def find_plain_parts(schema: Schema) -> Collection[int]:
 
 
 def _plain(node: Any, depth: int, found: set[int]) -> bool:
-    """Whether a node is; those of its children that are come into `found`."""
+    """Return whether a node is; those of its children that are come into `found`."""
     charge(1)
     if node.__class__ is not dict or depth > _DEEPEST:
         return False

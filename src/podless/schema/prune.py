@@ -87,12 +87,12 @@ def _bare(value: Any, path: str, found: list[str]) -> None:
 
 
 def holds_boxes(items: list[Any]) -> bool:
-    """Whether there are objects or lists among the items."""
+    """Return whether there are objects or lists among the items."""
     charge(len(items))
     return any(item.__class__ in BOXES for item in items)
 
 
 def hides_unknown(value: dict[str, Any], known: frozenset[str]) -> bool:
-    """Whether an object has fields that are not known, with something in them that may have to be pruned."""
+    """Return whether an object has fields that are not known, with something in them that may have to be pruned."""
     charge(len(value))
     return any(item.__class__ in BOXES and item and key not in known for key, item in value.items())

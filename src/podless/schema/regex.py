@@ -105,7 +105,7 @@ class Matcher:
         self.run = self._load_and_run
 
     def __call__(self, text: str) -> bool:
-        """Whether a text contains the pattern."""
+        """Return whether a text contains the pattern."""
         return self.run(text)
 
     def drop(self, forced: bool = False) -> bool:

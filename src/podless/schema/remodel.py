@@ -219,7 +219,7 @@ def _branches(given: Schema) -> Iterator[Schema]:
 
 
 def _either(given: Schema) -> bool:
-    """Whether anyOf is the pair that stands for int-or-string."""
+    """Return whether anyOf is the pair that stands for int-or-string."""
     parts = given.get("anyOf") or []
     return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
 

@@ -34,7 +34,7 @@ def sort_value(value: Any) -> Any:
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Whether a JSON value has more than so many levels; it is looked at without recursion."""
+    """Return whether a JSON value has more than so many levels; it is looked at without recursion."""
     level = [value]
     for _ in range(most + 1):
         below: list[Any] = []

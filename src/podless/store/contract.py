@@ -228,7 +228,7 @@ class Store(Protocol):
         """Return the revision of the newest durable commit of any process, 0 for an empty store."""
 
     def alone(self, shown: int) -> bool:
-        """Whether no client has seen a change later than `shown`, the last one of a watch; always if prompt."""
+        """Return whether no client has seen a change later than `shown`, the last one of a watch; always if prompt."""
 
     async def check_health(self) -> None:
         """Raise StoreError if the store cannot be read, or writes fail."""
@@ -259,7 +259,7 @@ class Store(Protocol):
         """Return all records under `prefix` in key order, and the revision of that state."""
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
-        """As `range`, for the state at `revision`, back to the change log's horizon. Raises Compacted."""
+        """Return the records of `range` at `revision`, back to the change log's horizon. Raises Compacted."""
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in the engine's order, after the key `after` ("": from the start).

@@ -66,7 +66,7 @@ class StoreSettings:
 
 
 def validate_engine(name: str, options: EngineOptions) -> None:
-    """Raises StartError for an unknown engine, one whose options are missing, and options of another engine."""
+    """Raise StartError for an unknown engine, missing options, and options of another engine."""
     if name not in ENGINES:
         raise StartError(f"unknown store {name!r}: use one of {', '.join(ENGINES)}")
     for engine, told in option_sections().items():

@@ -36,7 +36,7 @@ def format_struct(struct: Struct, value: Object | None) -> Any:
 
 
 def format_structs(struct: Struct, values: list[Object] | None) -> Any:
-    """Several of them."""
+    """Format several structs, as `format_struct` does."""
     struct = in_release(struct, CURRENT.get())
     if not has("ValuesAsJSON"):
         return Literal(gosyntax.write_list(struct, values, gosyntax.package_of(struct)))

@@ -110,7 +110,7 @@ def _write_whole(kind: GoType, value: Any, package: str) -> str | None:
 
 
 def _fits(kind: GoType, value: Any) -> bool:
-    """Whether a value has the names of the wire, and not those of Go that some errors show."""
+    """Return whether a value has the names of the wire, and not those of Go that some errors show."""
     return not isinstance(kind, Struct) or {field.name for field in kind.fields}.issuperset(value)
 
 

@@ -316,7 +316,7 @@ class Union(GoType):
 
     @made_once
     def forms(self) -> dict[type, GoType | None]:
-        """JSON type -> reader."""
+        """Return the reader for each JSON type."""
         return self.choose()
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
@@ -403,7 +403,7 @@ def _byte(value: Any) -> int:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a JSON number, be it one that prints as it was sent (sent.as_written)."""
+    """Return whether it is a JSON number, be it one that prints as it was sent (sent.as_written)."""
     return isinstance(value, int | float) and type(value) is not bool
 
 

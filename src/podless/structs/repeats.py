@@ -109,7 +109,7 @@ class _Walk:
 
 
 def _keeps(field: Field) -> bool:
-    """Whether null leaves a field as it is."""
+    """Return whether null leaves a field as it is."""
     return not field.pointer and isinstance(field.type, _KEPT)
 
 

@@ -156,7 +156,7 @@ class Struct(GoType):
 
     @made_once
     def ranks(self) -> dict[str, int]:
-        """Field name -> its place."""
+        """Return the place of each field by its name."""
         return {field.name: place for place, field in enumerate(self.fields)}
 
     @made_once

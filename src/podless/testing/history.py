@@ -39,7 +39,7 @@ class Change:
     shown: Object = field(repr=False, default_factory=dict)
 
     def touches(self, path: str) -> bool:
-        """Whether an update changed this field or one below it; a create touches every field of the object."""
+        """Return whether an update changed this field or one below it; a create touches every field of the object."""
         if self.operation == "create":
             found: Any = self.obj
             for part in path.split("."):

@@ -69,7 +69,7 @@ class Test:
         return check
 
     def holds(self, obj: Object | None) -> bool:
-        """Whether the condition holds for an object, None for a missing one."""
+        """Return whether the condition holds for an object, None for a missing one."""
         self.said = ""
         if obj is None:
             return self.wanted == DELETE

@@ -21,19 +21,19 @@ _INVALID = (
 
 
 def mutates_object(api: API, write: Write) -> bool:
-    """Whether a plugin handles `mutate_object` of such a write."""
+    """Return whether a plugin handles `mutate_object` of such a write."""
     call = write.call
     write.plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
     return bool(write.plugins)
 
 
 def allocates_resources(api: API, write: Write) -> bool:
-    """Whether a plugin allocates resources for such a write."""
+    """Return whether a plugin allocates resources for such a write."""
     return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
 
 
 def is_validated(api: API, write: Write) -> bool:
-    """Whether a plugin validates such a write."""
+    """Return whether a plugin validates such a write."""
     write.plugins = api.admission.validating(_operation(write), write.call.kind, write.call.subresource)
     return bool(write.plugins)
 

@@ -85,7 +85,7 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
 
 
 def _creates(call: Call) -> bool:
-    """Whether a missing object is created."""
+    """Return whether a missing object is created."""
     if not call.subresource:
         return True
     return call.subresource == "status" and call.kind.strategy.allow_create_on_status("apply")
@@ -200,7 +200,7 @@ def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
 
 
 def _unchanged(metadata: Object, live: Object) -> bool:
-    """Whether metadata equals that of the stored object, except managedFields."""
+    """Return whether metadata equals that of the stored object, except managedFields."""
     known = live.copy()
     known.pop("managedFields", None)
     return values.equal_values(metadata, known)

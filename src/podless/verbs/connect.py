@@ -31,7 +31,7 @@ _SCHEMES = ("", "http", "https")
 
 
 def passed_on(call: Call) -> bool:
-    """Whether a request would be forwarded to a node, or to a pod or service behind it."""
+    """Return whether a request would be forwarded to a node, or to a pod or service behind it."""
     return (
         call.subresource in (*_ENDPOINTS, *_STREAMS)
         if call.kind == PODS
@@ -211,7 +211,7 @@ def _whole(text: str) -> int | None:
 
 
 def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
-    """Whether an address belongs to the pod in the namespace that it names."""
+    """Return whether an address belongs to the pod in the namespace that it names."""
     ref = address.get("targetRef") or {}
     entry = pods.get(PODS.key(namespace, ref.get("name", "")))
     if entry is None or ref.get("namespace", "") != namespace:
@@ -221,7 +221,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
 
 
 def _global(text: str) -> bool:
-    """Whether an address is a global one."""
+    """Return whether an address is a global one."""
     address = addresses.parse_address(text)
     return address is not None and not (
         address.is_loopback or address.is_multicast or address.is_link_local or address.is_unspecified

@@ -168,12 +168,12 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
 
 
 def is_settled(call: Call, old: Object) -> bool:
-    """Whether all owned fields fit the kind's schema: the object was written since the kind last changed."""
+    """Return whether all owned fields fit the kind's schema: the object was written since the kind last changed."""
     return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
 
 
 def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
-    """As `fields_of_changed`, for a write of the server itself, in the storage version."""
+    """Record field owners as `fields_of_changed` does, for a write of the server itself in the storage version."""
     version = kind.by_version[kind.storage_version]
     fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
 

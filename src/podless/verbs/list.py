@@ -112,7 +112,7 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
 
 
 def looks_inside(options: ListOptions) -> bool:
-    """Whether the selectors need decoded objects."""
+    """Return whether the selectors need decoded objects."""
     return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)
 
 

@@ -220,7 +220,7 @@ def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
 
 
 def lists_first(call: Call) -> bool:
-    """Whether a watch must send the present objects and a bookmark after them."""
+    """Return whether a watch must send the present objects and a bookmark after them."""
     if not (has("WatchList") and read_boolean(call, "allowWatchBookmarks")):
         return False
     given = call.query.get("sendInitialEvents")
@@ -232,7 +232,7 @@ def lists_first(call: Call) -> bool:
 async def read_list_options(
     api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None
 ) -> ListOptions:
-    """As `list_options`, off the loop if the selectors are long. Raises as that does, and TooManyRequests."""
+    """Read list options as `list_options` does, off the loop if the selectors are long. Also raises TooManyRequests."""
     size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
     return await api.off_loop.make(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
 

@@ -238,7 +238,7 @@ def _warn(call: Call, obj: Object, old: Object | None = None) -> None:
 
 
 def needs_webhook(api: API, write: Write) -> bool:
-    """Whether only a webhook can convert objects of the kind."""
+    """Return whether only a webhook can convert objects of the kind."""
     return write.call.kind.webhook is not None
 
 

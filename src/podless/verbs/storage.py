@@ -86,7 +86,7 @@ async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
 async def put_object(
     api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
 ) -> Entry:
-    """As `store_new`, for an encoded object. obj: the decoded object, for follow-up work.
+    """Store an encoded object as `store_new` does. obj: the decoded object, for follow-up work.
 
     Raises Conflicted, AllocationConflict, or the error of a key that is committed along.
     """
@@ -135,7 +135,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
 
 
 def _frees(wanted: Next | AttemptOutcome) -> bool:
-    """Whether a write is a step in the removal of an object."""
+    """Return whether a write is a step in the removal of an object."""
     return wanted is AttemptOutcome.DELETE or (
         isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"]
     )
@@ -270,7 +270,7 @@ def _follow_up_commits(api: API, follow_up: FollowUp, operation: Operation, obj:
 async def _commit_chain(
     api: API, operation: Operation, follow_up: FollowUp, obj: Object, planned: FollowUpCommits
 ) -> int:
-    """As `_write`, with follow-up commits in the same chain."""
+    """Write as `_write` does, with follow-up commits in the same chain."""
     first, *later = await api.store.chain(((operation,), *planned.commits))
     await api.cache.reach(later[-1] if later else first)
     made = _at(planned.obj, later[-1]) if len(later) == len(planned.commits) else _at(obj, first)

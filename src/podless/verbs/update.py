@@ -37,7 +37,7 @@ async def update_object(api: API, call: Call) -> Single:
 
 
 async def _makes(api: API, call: Call) -> bool:
-    """Whether the update creates the object, as some built-in kinds allow."""
+    """Return whether the update creates the object, as some built-in kinds allow."""
     strategy = call.kind.strategy
     if call.subresource:
         makes = call.subresource == "status" and strategy.allow_create_on_status("update")
@@ -148,7 +148,7 @@ STORED: Final = Stages[Write](*steps.STORED)
 
 
 def _ends(builtin: bool, obj: Object) -> bool:
-    """Whether this write removes the last finalizer of a deleted object."""
+    """Return whether this write removes the last finalizer of a deleted object."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False

@@ -160,7 +160,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
 
 
 def _about(selector: Object | None, labels: dict[str, str]) -> bool:
-    """Whether a budget selects these labels."""
+    """Return whether a budget selects these labels."""
     try:
         return selector is not None and selectors.from_object(selector).matches(labels)
     except ValueError:
@@ -168,7 +168,7 @@ def _about(selector: Object | None, labels: dict[str, str]) -> bool:
 
 
 def _unhealthy(pod: Object, budget: Object) -> bool:
-    """Whether a pod does not count because it is not ready."""
+    """Return whether a pod does not count because it is not ready."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     if any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions):
         return False

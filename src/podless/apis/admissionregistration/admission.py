@@ -1,4 +1,4 @@
-"""Nobody reads through policies what they may not read: who writes one must be allowed to get its parameters.
+"""Checks that the writer of an admission policy may read its parameters.
 
 Source: k8s.io/kubernetes pkg/registry/admissionregistration (authz).
 """
@@ -65,7 +65,7 @@ class ParameterAccessCheck(Plugin):
         return entry.decode()["spec"].get("paramKind") if entry is not None else None
 
     def _is_allowed(self, user: User, wanted: Object | None, namespace: str, name: str) -> bool:
-        """Whether somebody may get objects of a paramKind; of everything where nothing is known of that."""
+        """Return whether the user may get objects of a paramKind; if the kind is unknown, of all kinds."""
         group, version, resource = "*", "*", "*"
         if wanted is not None:
             group, _, version = wanted["apiVersion"].rpartition("/")
@@ -83,6 +83,6 @@ def _make_refusal(attr: AdmissionAttributes, part: str, why: str) -> Invalid:
 
 
 def _format_user(user: User) -> str:
-    """A user as Go prints one."""
+    """Format a user as Go prints the struct."""
     extra = " ".join(f"{key}:[{' '.join(values)}]" for key, values in sorted(user.extra.items()))
     return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"

@@ -12,7 +12,7 @@ def _param_kind(obj: Object) -> str:
 
 
 def _param_ref(obj: Object) -> str:
-    """What a binding takes its parameters from; one without a namespace may be in any."""
+    """Return the parameters of a binding as NAMESPACE/NAME, with * for any namespace, or its selector."""
     namespace, name = at(obj, "spec", "paramRef", "namespace"), at(obj, "spec", "paramRef", "name")
     if name:
         return f"{namespace or '*'}/{name}"
@@ -21,7 +21,7 @@ def _param_ref(obj: Object) -> str:
 
 
 def _selector_message(selector: Object) -> str:
-    """A label selector as Go prints its message."""
+    """Format a label selector as Go prints the protobuf message."""
     labels = selector.get("matchLabels") or {}
     pairs = "".join(f"{key}: {labels[key]}," for key in sorted(each(labels)))
     needs = "".join(

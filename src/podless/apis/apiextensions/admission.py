@@ -90,7 +90,7 @@ def _list_resources(names: Object) -> set[str]:
 
 
 def _check_names(spec: Object, what: Defined, name: str) -> list[FieldError]:
-    """Other kinds need other names."""
+    """Reject names that a ThirdPartyResource uses."""
     names = spec["names"]
     text = f"is in use by the ThirdPartyResource {name}"
     errors = []
@@ -106,7 +106,7 @@ def _check_names(spec: Object, what: Defined, name: str) -> list[FieldError]:
 
 
 def _check_takeover(spec: Object, resource: Object) -> list[FieldError]:
-    """Why a definition cannot show the objects of a ThirdPartyResource."""
+    """Reject a definition that cannot take over the objects of a ThirdPartyResource."""
     whose = f"the ThirdPartyResource {resource['metadata']['name']}"
     if "deletionTimestamp" in resource["metadata"]:
         return [field.invalid("spec.names.kind", spec["names"]["kind"], f"{whose} is being deleted, with its objects")]

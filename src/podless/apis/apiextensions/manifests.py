@@ -39,7 +39,7 @@ class Converted(NamedTuple):
 
 
 def is_older(obj: Any) -> bool:
-    """Whether it is a manifest that `convert` is for."""
+    """Return whether it is a manifest that `convert` is for."""
     return isinstance(obj, dict) and (obj.get("apiVersion"), obj.get("kind")) in (BETA, THIRD)
 
 
@@ -130,7 +130,7 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
 
 
 def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
-    """A schema that v1 takes. Raises BadManifest for one that nests too deep."""
+    """Return a schema that v1 accepts, with notes of what changed. Raises BadManifest for one that nests too deep."""
     given = shared.schema_of_version(version)
     if given is None:
         why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
@@ -155,7 +155,7 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
 
 
 def _approve(made: Object, notes: list[Note]) -> None:
-    """Groups of the Kubernetes community need an annotation in v1."""
+    """Add the approval annotation that v1 requires in groups of the Kubernetes community."""
     if approval_state(made)[0] != "missing":
         return
     annotations = made["metadata"].setdefault("annotations", {})
@@ -164,7 +164,7 @@ def _approve(made: Object, notes: list[Note]) -> None:
 
 
 def _reject_invalid(made: Object, notes: list[Note]) -> None:
-    """Raises BadManifest for what a server would refuse."""
+    """Raise BadManifest for a definition that a server would reject."""
     from podless.cel.rules import DefinitionRules
 
     whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)

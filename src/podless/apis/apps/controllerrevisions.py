@@ -49,7 +49,7 @@ class ControllerRevisionStrategy(TypedStrategy):
 
 
 def _as_stored(text: str) -> bool:
-    """Whether the state in an object's JSON, the last one of that name, is written as it would be stored."""
+    """Return whether the state in an object's JSON, the last one of that name, is written as it would be stored."""
     depth, last, place, sound = 0, "", -1, True  # place: where the next token of the state has to begin
     for match in TOKEN.finditer(text):
         token = match[0]
@@ -66,7 +66,7 @@ def _as_stored(text: str) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are written alike, with their keys in the same order."""
+    """Return whether two values are written alike, with their keys in the same order."""
     if type(one) is dict and type(other) is dict:
         return list(one) == list(other) and all(map(_same, one.values(), other.values()))
     if type(one) is list and type(other) is list:

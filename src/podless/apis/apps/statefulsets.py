@@ -111,7 +111,7 @@ class StatefulSetStrategy(ReplicasStrategy):
 
 
 def _fill_claim(claim: Object) -> None:
-    """A claim says what it is, and what it would be."""
+    """Set kind, apiVersion, defaults and phase of a volume claim template."""
     head = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
     given = dict(claim)
     claim.clear()
@@ -121,13 +121,13 @@ def _fill_claim(claim: Object) -> None:
 
 
 def _claims(spec: Object) -> Iterator[FieldError]:
-    """What is wrong with what the claims of a pod want."""
+    """Yield the errors of volumeClaimTemplates."""
     for place, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
         yield from podspec.claim_errors(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
 
 
 def _mounted(spec: Object) -> Object:
-    """The template as its pods have it: named by the set, and each claim is a volume of the name, before all others."""
+    """Return the template as the set's pods get it: without hostname and subdomain, claims as the first volumes."""
     given = dict(spec["template"])
     given["spec"] = {
         name: value for name, value in each(given["spec"]).items() if name not in ("hostname", "subdomain")

@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 
 def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
-    """Counts are not negative, and parts no more than the whole. ready: how the count of ready ones is called."""
+    """Reject negative counts, and parts that exceed the whole. ready: the name of the ready count in errors."""
     errors = checks.all_nonnegative(status, "status", fields)
     whole = status.get("replicas") or 0
     for name in parts:
@@ -26,7 +26,7 @@ def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str],
 
 
 def validate_collision_count(status: Object, old: Object) -> list[FieldError]:
-    """The count of collisions does not fall."""
+    """Reject a decrease of status.collisionCount."""
     count, before = status.get("collisionCount"), old.get("collisionCount")
     if before is None or (count is not None and count >= before):
         return []

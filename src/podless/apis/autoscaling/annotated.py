@@ -207,24 +207,24 @@ def _each(metric: Object, change: _Change) -> Object:
 
 
 def write_metrics(metrics: list[Object]) -> str:
-    """What is wanted of metrics, as v1 says it."""
+    """Encode metric specs as in the annotation of v1."""
     return _encode_value([structs.decode_struct(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
 
 
 def write_statuses(metrics: list[Object]) -> str:
-    """What metrics are, as v1 says it."""
+    """Encode metric statuses as in the annotation of v1."""
     return _encode_value(
         [structs.decode_struct(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)]
     )
 
 
 def write_conditions(conditions: list[Object]) -> str:
-    """Conditions, as v1 says them."""
+    """Encode conditions as in the annotation of v1."""
     return _encode_value([structs.decode_struct(_CONDITION, condition) for condition in each(conditions)])
 
 
 def write_behavior(behavior: Object) -> str:
-    """How quickly replicas come and go: under the names of Go's fields."""
+    """Encode the scaling behavior as in the annotation of v1, under the names of Go's fields."""
     named: Object = _renamed(behavior, str.upper)
     decoded = structs.decode_struct(_BEHAVIOR, named)
     if not has("ToleranceInAnnotations"):
@@ -234,31 +234,31 @@ def write_behavior(behavior: Object) -> str:
 
 
 def read_metrics(text: str) -> list[Object] | None:
-    """What is wanted of metrics; None where the text does not say it."""
+    """Decode the annotation of metric specs; None for an invalid one."""
     found = _read_value(ListOf(_METRIC_SPEC), text)
     return None if found is None else [_each(metric, _spec_to_v2) for metric in each(found)]
 
 
 def read_statuses(text: str) -> list[Object] | None:
-    """What metrics are; None where the text does not say it."""
+    """Decode the annotation of metric statuses; None for an invalid one."""
     found = _read_value(ListOf(_METRIC_STATUS), text)
     return None if found is None else [_each(metric, _status_to_v2) for metric in each(found)]
 
 
 def read_conditions(text: str) -> list[Object] | None:
-    """Conditions; None where the text does not say them."""
+    """Decode the annotation of conditions; None for an invalid one."""
     found: list[Object] | None = _read_value(ListOf(_CONDITION), text)
     return found
 
 
 def read_behavior(text: str) -> Object | None:
-    """How quickly replicas come and go; None where the text does not say it."""
+    """Decode the annotation of the scaling behavior; None for an invalid one."""
     found = _read_value(_BEHAVIOR, text)
     return None if found is None else _renamed(found, str.lower)
 
 
 def _renamed(value: Any, case: Callable[[str], str]) -> Any:
-    """The same with another case of the first letter of all names, and without what is null."""
+    """Change the case of the first letter of all names, and drop nulls."""
     if isinstance(value, dict):
         return {case(name[0]) + name[1:]: _renamed(one, case) for name, one in each(value).items() if one is not None}
     return [_renamed(one, case) for one in each(value)] if isinstance(value, list) else value

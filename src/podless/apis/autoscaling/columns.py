@@ -20,7 +20,7 @@ _SOURCES = {
 
 
 def _metric(spec: Any, now: Any) -> str:
-    """What a metric is, of what it is to be."""
+    """Format a metric as CURRENT/TARGET, as kubectl shows it."""
     source = _SOURCES.get(spec["type"])
     if source is None:
         return "<unknown type>"

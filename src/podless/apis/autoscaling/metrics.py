@@ -23,7 +23,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
 def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
-    """What is wrong with a reference to an object. grouped: whether its apiVersion has to name a group."""
+    """Validate a reference to an object. grouped: whether its apiVersion must name a group."""
     for part in ("kind", "name"):
         yield from checks.validate_name(f"{path}.{part}", ref.get(part), names.path_segment)
     version = ref.get("apiVersion") or ""
@@ -35,7 +35,7 @@ def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[Fie
 
 
 def validate_metrics(metrics: list[Object], least: int | None, path: str) -> Iterator[FieldError]:
-    """What is wrong with metrics. least: the replicas that there are to be at least."""
+    """Validate metric specs. least: minReplicas."""
     for place, metric in enumerate(each(metrics)):
         yield from _metric(metric, f"{path}[{place}]")
     if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in each(metrics)):

@@ -9,7 +9,7 @@ from podless.runtime.jsonobject import Object
 
 
 def validate_scale(scale: Object) -> list[FieldError]:
-    """What is wrong with a Scale."""
+    """Validate a Scale."""
     found = objectmeta.validate_metadata(scale["metadata"], namespaced=True, name_check=_name_errors)
     return [*found, *checks.validate_nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
 

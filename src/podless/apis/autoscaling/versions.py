@@ -18,7 +18,7 @@ UTILIZATION = 80  # percent of the CPU, where nothing else is wanted
 
 
 def by_cpu(utilization: int) -> Object:
-    """The metric that v1 has a field for."""
+    """Return the metric spec for targetCPUUtilizationPercentage of v1."""
     target = {"type": "Utilization", "averageUtilization": utilization}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
@@ -33,7 +33,7 @@ def _cpu(metric: Object, part: str) -> int | None:
 
 
 def to_v1(obj: Object) -> Object:
-    """An object of v2 in v1; the given one is left as it is."""
+    """Convert an object from v2 to v1. Does not change the given one."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
     others = [metric for metric in each(metrics) if _cpu(metric, "target") is None]
@@ -62,7 +62,7 @@ def to_v1(obj: Object) -> Object:
 
 
 def _first_of_cpu(metrics: list[Object]) -> int | None:
-    """What the first metric of the CPU wants, be it by utilization or not."""
+    """Return the target utilization of the first CPU metric, or None."""
     for metric in each(metrics):
         if metric.get("type") == "Resource" and (metric.get("resource") or {}).get("name") == "cpu":
             return _cpu(metric, "target")
@@ -70,7 +70,7 @@ def _first_of_cpu(metrics: list[Object]) -> int | None:
 
 
 def to_v2(obj: Object) -> Object:
-    """An object of v1 in v2; the given one is left as it is."""
+    """Convert an object from v1 to v2. Does not change the given one."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     given = metadata.get("annotations") or {}
     wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")

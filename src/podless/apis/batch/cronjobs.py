@@ -71,7 +71,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
-    """A schedule has no time zone of its own, unless it had one before."""
+    """Validate a schedule. It may contain TZ or CRON_TZ only if the old one did."""
     errors, timed = [], "TZ" in schedule
     if why := schedules.find_schedule_fault(schedule):
         errors.append(field.invalid("spec.schedule", schedule, why))

@@ -22,7 +22,7 @@ _MOST_PATTERNS = 20
 
 
 def default_failure_policy(policy: Object) -> None:
-    """A condition is looked for with the status True."""
+    """Set the default status True of patterns for pod conditions."""
     for rule in each(policy.get("rules") or ()):
         for pattern in each(rule.get("onPodConditions") or ()):
             if not pattern.get("status"):
@@ -30,7 +30,7 @@ def default_failure_policy(policy: Object) -> None:
 
 
 def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with the policy of a job's spec."""
+    """Validate the podFailurePolicy of a Job spec."""
     rules, pods = policy.get("rules") or [], spec["template"]["spec"]
     errors = [field.too_many(f"{path}.rules", len(rules), _MOST_RULES)] if len(rules) > _MOST_RULES else []
     containers = {one.get("name") for part in ("containers", "initContainers") for one in each(pods.get(part) or ())}

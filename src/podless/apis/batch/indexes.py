@@ -16,7 +16,10 @@ class IndexFault(ValueError):
 
 
 def count_indexes(text: str, completions: int) -> int:
-    """How many indexes a text has, all below completions and in their order. Raises IndexFault."""
+    """Return the number of indexes in a text such as "1,3-5".
+
+    Raises IndexFault unless they ascend and are below completions.
+    """
     if not text:
         return 0
     total, last = 0, None
@@ -29,7 +32,7 @@ def count_indexes(text: str, completions: int) -> int:
 
 
 def find_index_fault(text: str, completions: int) -> str:
-    """Why a text is no list of indexes, "" where it is one."""
+    """Return why a text is not a list of indexes, or ""."""
     try:
         count_indexes(text, completions)
     except IndexFault as error:
@@ -38,7 +41,7 @@ def find_index_fault(text: str, completions: int) -> str:
 
 
 def find_overlap(completed: str, failed: str, completions: int) -> int | None:
-    """The first index that is in both; what is no interval is passed over."""
+    """Return the first index that both lists have, or None. Ignores invalid intervals."""
     if not completed or not failed:
         return None
     left, right = _sound(completed, completions), _sound(failed, completions)

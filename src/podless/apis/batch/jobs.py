@@ -31,7 +31,7 @@ _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 class JobStrategy(TemplateStrategy):
-    """Pods that come to an end. They outlive the job where nobody says otherwise, of which the client is warned."""
+    """Jobs. By default, their pods outlive a deleted Job, and the client gets a warning."""
 
     metadata = MetadataPolicy()
     deletion = Deletion(
@@ -124,7 +124,7 @@ def _select(obj: Object) -> None:
 
 
 def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with labels and selector that the server makes."""
+    """Validate the labels and the selector that the server generates."""
     spec, metadata = obj["spec"], obj["metadata"]
     if spec.get("manualSelector") or spec.get("selector") is None:
         return []
@@ -163,7 +163,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def _hostnames(obj: Object) -> list[FieldError]:
-    """Pods of an indexed job are hosts that are called after it."""
+    """Require a name of an indexed Job that makes valid hostnames of pods."""
     spec, name = obj["spec"], obj["metadata"].get("name") or ""
     if spec.get("completionMode") != jobspecs.INDEXED or (spec.get("completions") or 0) <= 0:
         return []
@@ -173,7 +173,7 @@ def _hostnames(obj: Object) -> list[FieldError]:
 
 
 def _completions(spec: Object, old: Object) -> list[FieldError]:
-    """An indexed job may become longer or shorter where all of it runs at once."""
+    """Reject changes of completions, except those of an indexed Job together with parallelism."""
     wanted, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
     if spec.get("completionMode") != jobspecs.INDEXED:
         return validate_immutable(path, wanted, before)
@@ -183,7 +183,7 @@ def _completions(spec: Object, old: Object) -> list[FieldError]:
 
 
 def _template(obj: Object, old: Object) -> list[FieldError]:
-    """The template stays; while a job is held back it may be said where its pods run, and what they ask for."""
+    """Reject changes of the template. A suspended Job may change scheduling directives and resources."""
     given, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
     if not _held(old):
         return [] if given == before else [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, given))]
@@ -195,7 +195,7 @@ def _template(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _held(old: Object) -> bool:
-    """Whether a job is held back, and nothing of it runs."""
+    """Return whether a job is held back, and nothing of it runs."""
     status = old.get("status") or {}
     if not old["spec"].get("suspend"):
         return False
@@ -205,7 +205,7 @@ def _held(old: Object) -> bool:
 
 
 def _adopted(spec: Object, old: Object) -> Object:
-    """The spec of the pods as it was, with what may change as it is wanted."""
+    """Return the old pod spec with the new values of the fields that may change."""
     adopted: Object = serializer.copy_value(old)
     for name in _DIRECTIVES:
         keep_parts(adopted, spec, name)

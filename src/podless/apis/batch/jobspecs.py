@@ -58,7 +58,7 @@ def default_job_spec(obj: Object) -> None:
 
 
 def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with a spec but for its selector. old: the one that it replaces."""
+    """Validate a Job spec except its selector. old: the spec before an update."""
     errors = checks.all_nonnegative(spec, path, _COUNTS)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         errors.append(field.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
@@ -117,7 +117,7 @@ def _indexed(spec: Object, path: str) -> list[FieldError]:
 
 
 def _many(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
-    """What is wrong with a job of very many indexes, each of which may fail."""
+    """Validate the limits of an indexed Job with very many indexes and backoffLimitPerIndex."""
     errors: list[FieldError] = []
     text = f"must be less than or equal to {_MOST_OF_MANY} when completions are above {_MANY}"
     text += " and used with backoff limit per index"
@@ -149,7 +149,7 @@ def _restarts(spec: Object, path: str) -> list[FieldError]:
 
 
 def warn_of_job_spec(spec: Object, path: str) -> list[str]:
-    """What is odd about a spec."""
+    """Return the warnings about a Job spec and its template."""
     found = []
     many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MOST_OF_MANY
     if spec.get("completionMode") == INDEXED and many:

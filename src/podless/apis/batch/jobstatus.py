@@ -41,7 +41,7 @@ class _State:
 
 
 def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
-    """What is wrong with a status: what was wrong before is passed over."""
+    """Validate a Job status. Faults that the old status has too are accepted."""
     new, before = _State(obj), _State(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
     if not has("JobManagedBy"):  # nobody but the server's own controller is expected to write it
@@ -52,7 +52,7 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _wrong(text: str) -> FieldError:
-    """A combination of conditions that may not be; they are not shown."""
+    """Return the error for an invalid combination of conditions, without showing them."""
     return field.invalid("status.conditions", Literal(text), "")
 
 

@@ -47,7 +47,7 @@ _BOUNDS = (
 
 
 def find_schedule_fault(text: str) -> str:
-    """Why a text is no schedule, "" where it is one."""
+    """Return why a text is not a cron schedule, or ""."""
     try:
         _reject_invalid(text)
     except ScheduleError as error:
@@ -86,7 +86,7 @@ def _check_descriptor(text: str) -> None:
 
 
 def _check_range(text: str, bounds: _Bounds) -> None:
-    """One of the forms *, 1, 1-3, each with a step or without."""
+    """Validate a range: *, 1 or 1-3, with or without a step."""
     parts = text.split("/")
     limits = parts[0].split("-")
     if limits[0] in ("*", "?"):
@@ -126,7 +126,7 @@ def _number(text: str, bounds: _Bounds | None) -> int:
 
 
 def zone_faults(name: str) -> list[str]:
-    """What is wrong with the time zone of a cron job."""
+    """Return the faults of a CronJob's time zone."""
     if not name:
         return ["timeZone must be nil or non-empty string"]
     for part in each(name.split("/")):
@@ -140,7 +140,7 @@ def zone_faults(name: str) -> list[str]:
 
 
 def zone_fault(name: str) -> str:
-    """Why there is no such time zone, "" where there is one. Where there is no database, every name will do."""
+    """Return why a time zone is unknown, or "". Without a time zone database, every name is accepted."""
     if name in ("", "UTC", "Local") or name in _zones() or not _zones():
         return ""
     if ".." in name or name[0] in "/\\":

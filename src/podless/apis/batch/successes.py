@@ -14,7 +14,7 @@ _MOST_BYTES = 64 * 1024
 
 
 def validate_success_policy(policy: Object, completions: int, path: str) -> list[FieldError]:
-    """What is wrong with a policy."""
+    """Validate the successPolicy of a Job spec."""
     rules, path = policy.get("rules") or [], f"{path}.rules"
     errors: list[FieldError] = []
     if not rules:

@@ -1,4 +1,4 @@
-"""Who may ask for which certificates, approve them and sign them.
+"""Admission of CertificateSigningRequests: who may request, approve and sign which certificates.
 
 Source: the CertificateApproval, CertificateSigning and CertificateSubjectRestriction plugins of kube-apiserver.
 """
@@ -155,13 +155,13 @@ def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bo
 
 
 def _tell_content(obj: dict[str, Any]) -> dict[str, Any]:
-    """What matters of an object beside its owners and finalizers, which a garbage collector changes."""
+    """Return an object without its ownerReferences and finalizers, which a garbage collector changes."""
     kept = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
     return obj | {"metadata": kept}
 
 
 def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:
-    """What a signer says: a certificate, or that it failed."""
+    """Return the result of signing: the certificate, and the Failed conditions."""
     status = obj.get("status") or {}
     assert isinstance(status, dict)
     failed = [one for one in status.get("conditions") or [] if one.get("type") == "Failed"]
@@ -169,7 +169,7 @@ def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:
 
 
 def _read_organizations(spec: dict[str, str]) -> list[object]:
-    """The groups that somebody is to be of."""
+    """Return the organizations in a certificate request: the groups of the future user."""
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 

@@ -88,13 +88,13 @@ class SigningRequestStrategy(StatusStrategy):
 
 
 class _Status(SigningRequestStrategy):
-    """Who signs gives a certificate."""
+    """The subresource status, which the signer writes."""
 
     sets_certificate = True
 
 
 class _Approval(SigningRequestStrategy):
-    """Who approves says so in a condition."""
+    """The subresource approval, which the approver writes."""
 
     sets_approval = True
     reset_fields = (("spec",), ("status", "certificate"))
@@ -108,7 +108,7 @@ class _Approval(SigningRequestStrategy):
 
 
 def decode_request(spec: Object) -> bytes | None:
-    """The DER of what is asked for; None where there is none."""
+    """Return the DER of the certificate request; None if its first PEM block has another type."""
     for sort, der in read_pem_blocks(base64.b64decode(spec.get("request") or "")):
         return der if sort == REQUEST else None
     return None
@@ -135,7 +135,7 @@ def _spec(spec: Object) -> Iterator[FieldError]:
 
 
 def _request_fault(spec: Object) -> str:
-    """What is wrong with the request itself, "" for a good one."""
+    """Return what is wrong with the certificate request, or ""."""
     from cryptography import x509
 
     der = decode_request(spec)
@@ -149,7 +149,7 @@ def _request_fault(spec: Object) -> str:
 
 
 def signer_name(name: str, path: str) -> Iterator[FieldError]:
-    """Who signs: a domain, a slash and a path."""
+    """Validate a signer name: DOMAIN/PATH."""
     if not name:
         yield field.required(path)
         return
@@ -229,7 +229,7 @@ def _conditions_of(obj: Object, sort: str) -> list[Object]:
 
 
 def _date(obj: Object, old: Object) -> None:
-    """Conditions without times have them now; one that is as it was has been so since then."""
+    """Set the missing times of conditions. An unchanged condition keeps its lastTransitionTime."""
     now = clock.now()
     since = {(one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_all(old)[::-1])}
     for one in each(_all(obj)):

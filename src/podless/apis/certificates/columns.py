@@ -13,7 +13,7 @@ def _requested_duration(obj: Object) -> str:
 
 
 def _decision(obj: Object) -> str:
-    """What has come of a request for a certificate."""
+    """Return the state of a certificate request as kubectl shows it."""
     held = {one["type"] for one in each(at(obj, "status", "conditions", default=()))}
     word = next((name for name in ("Denied", "Approved") if name in held), "Pending")
     failed = ",Failed" if "Failed" in held else ""

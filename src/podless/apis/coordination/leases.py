@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 
 class LeaseStrategy(TypedStrategy):
-    """Who holds a lease says since when and how long; what belongs to coordinated election is left out.
+    """Leases, without the fields of coordinated leader election.
 
     Coordinated leader election is an alpha feature of a real server, off unless asked for.
     """

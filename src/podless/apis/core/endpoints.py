@@ -64,7 +64,7 @@ def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError
 
 
 def validate_protocols(protocol: str | None, application: str | None, path: str) -> Iterator[FieldError]:
-    """What is spoken at a port."""
+    """Validate protocol and appProtocol of a port."""
     if protocol is None:
         yield field.required(f"{path}.protocol")
     elif protocol not in PROTOCOLS:

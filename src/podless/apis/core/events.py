@@ -91,7 +91,6 @@ class EventStrategy(TypedStrategy):
         return frozenset(self.fields(version, {}))
 
     def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
         return f"field label not supported: {name}"
 
 
@@ -145,7 +144,10 @@ _BACK_FIELDS = {"reportingComponent": "reportingController"}
 
 
 def _check_new(obj: Object, named: str) -> list[FieldError]:
-    """What an event with an eventTime has to say; source: the checks of kube-apiserver 1.36."""
+    """Validate the fields that an event with an eventTime requires.
+
+    Source: ValidateEventCreate in pkg/apis/core/validation/events.go of Kubernetes 1.36.
+    """
     errors: list[FieldError] = []
     about = obj["involvedObject"].get("namespace", "")
     if not about and obj["metadata"].get("namespace", "default") not in _SINCE_STRICT:
@@ -164,7 +166,7 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
 
 
 def _check_series(obj: Object) -> list[FieldError]:
-    """A series has at least two events, and says when the last was."""
+    """Require a series to have a count of at least 2 and a lastObservedTime."""
     series = obj.get("series")
     errors: list[FieldError] = []
     if series is None:
@@ -185,7 +187,7 @@ _NO_TIME = Literal("0001-01-01 00:00:00 +0000 UTC")
 
 
 def _go(name: str, value: Any) -> Any:
-    """A field's value as errors show it: references and sources under the names of their Go fields."""
+    """Return the value of a field as errors show it, with the Go field names in references and sources."""
     if value is None and name in _TIMES:
         return None if has("ValuesAsJSON") else _NO_TIME
     if value is None and name == "related":

@@ -42,12 +42,12 @@ def adopt_allocated(spec: Object, old: Object) -> None:
 
 
 def needs_health_check(spec: Object) -> bool:
-    """Whether a load balancer asks the nodes for the health of a service."""
+    """Return whether a load balancer asks the nodes for the health of a service."""
     return bool(spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
 
 
 def _adopt_ports(spec: Object, old: Object) -> None:
-    """Ports of a name that was there keep the port of the nodes, unless another port has it now."""
+    """Keep the node ports of ports by their names, unless another port has taken them."""
     used = _node_ports(spec) & _node_ports(old)
     known = {port.get("name") or "": port.get("nodePort") or 0 for port in each(old.get("ports") or ())}
     for port in each(spec.get("ports") or ()):
@@ -79,13 +79,13 @@ def choose_families(obj: Object, old: Object | None) -> None:
 
 
 def _settled(spec: Object, old: Object) -> bool:
-    """Whether a service that takes what it gets is left with that."""
+    """Return whether a service that takes what it gets is left with that."""
     same = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
     return same and spec.get("ipFamilyPolicy") == "PreferDualStack"
 
 
 def _infer(spec: Object) -> list[FieldError]:
-    """The addresses tell the families. What a cluster without addresses of the other family cannot give."""
+    """Set ipFamilies from the addresses. Returns errors for IPv6, which this server does not allocate."""
     errors, families = [], list(spec.get("ipFamilies") or [])
     for place, ip in enumerate(each(spec.get("clusterIPs") or [])):
         if ip == HEADLESS:
@@ -107,7 +107,7 @@ def _refuse(obj: Object, errors: list[FieldError]) -> None:
 
 
 def _fit(spec: Object, old: Object) -> list[FieldError]:
-    """Lets the second address and family go where the policy says so; what does not fit the policy."""
+    """Drop secondary addresses and families if the policy says so. Returns errors for those that violate it."""
     errors, policy = [], spec["ipFamilyPolicy"]
     for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
         given, before = spec.get(name) or [], old.get(name) or []
@@ -124,7 +124,7 @@ def _fit(spec: Object, old: Object) -> list[FieldError]:
 
 
 def _possible(spec: Object) -> list[FieldError]:
-    """What a cluster without addresses of the other family cannot give."""
+    """Reject policies and families that need IPv6."""
     errors, policy = [], spec["ipFamilyPolicy"]
     if policy == "RequireDualStack":
         errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
@@ -157,7 +157,7 @@ def drop_unused(spec: Object, old: Object) -> None:
 
 
 def validate_kept(spec: Object, old: Object) -> list[FieldError]:
-    """Addresses and families that were given away stay, but for the second of them."""
+    """Reject changes of allocated addresses and families, except the secondary ones."""
     if EXTERNAL in (spec["type"], old["type"]):
         return []
     errors: list[FieldError] = []
@@ -176,7 +176,7 @@ def validate_kept(spec: Object, old: Object) -> list[FieldError]:
 
 
 def kept_check(spec: Object, old: Object) -> list[FieldError]:
-    """The port that a load balancer asks for health stays."""
+    """Reject changes of healthCheckNodePort."""
     name = "healthCheckNodePort"
     if not needs_health_check(spec) or not needs_health_check(old) or spec.get(name) == old.get(name):
         return []

@@ -1,4 +1,4 @@
-"""LimitRange: what pods, containers and claims of a namespace get where they say nothing, and may ask for at the most.
+"""LimitRange: default and maximum resources of pods, containers and claims in a namespace.
 
 Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/v1/defaults.
 """

@@ -42,7 +42,7 @@ class _Sum:
         self._keys: list[str] = []  # a heap of the keys in `given`; others may be left in it
 
     def put_amount(self, key: str, text: str | None) -> None:
-        """An object uses another amount now. text: None for one that uses nothing of it, or is gone."""
+        """Record the amount that an object uses. text: None if it uses nothing or was deleted."""
         before = self.given.pop(key, None)
         if before is not None:
             self._amount -= before[0]
@@ -75,11 +75,11 @@ class _Space:
 
     @property
     def last(self) -> int:
-        """How many changes there were."""
+        """Return the number of changes so far."""
         return self.first + len(self.changed)
 
     def note_object(self, key: str) -> None:
-        """An object has changed."""
+        """Record that an object has changed."""
         self.changed.append(key)
         if len(self.changed) > _CHANGES:
             self.first += _CHANGES // 2
@@ -101,7 +101,7 @@ class Meter:
     def used(
         self, kind: Kind, collection: WatchCache, namespace: str, quota: Object, names: Sequence[str]
     ) -> dict[str, str]:
-        """How much of what a quota names is used by those of the objects in a namespace that it is about."""
+        """Return how much of the named resources the objects of a namespace use that match the quota's scopes."""
         measure = usage.usage_function(kind)
         if measure is None:
             return dict.fromkeys(names, "0")
@@ -195,6 +195,6 @@ def _measure(measure: Callable[[Object], Usage], entry: Entry) -> None:
 
 
 def _format_scopes(quota: Object) -> str:
-    """What a quota says of its scopes, as a text."""
+    """Return a text that identifies the scopes of a quota."""
     spec = quota["spec"]
     return repr((spec.get("scopes"), spec.get("scopeSelector")))

@@ -136,7 +136,7 @@ def _amounts(status: Object) -> Errors:
 
 
 def _features(given: list[str]) -> Errors:
-    """Names of features, in order."""
+    """Validate the names of declared features, and that they are sorted."""
     path = "status.declaredFeatures"
     for place, name in enumerate(each(given)):
         if len(name.encode()) > _MOST_FEATURE:

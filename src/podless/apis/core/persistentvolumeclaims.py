@@ -133,7 +133,7 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
 
 
 def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
-    """Both specs without what may differ."""
+    """Return the new and the old spec without the fields that may change."""
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
         put_part(before, "volumeName", spec.get("volumeName"))
@@ -155,7 +155,7 @@ def _same_request(spec: Object, before: Object) -> None:
 
 
 def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
-    """The class that old clients note beside a claim stays, but where it becomes a field."""
+    """Reject changes of the storage class annotation, except its replacement by storageClassName."""
     now, known = _annotation(obj), _annotation(old)
     name = obj["spec"].get("storageClassName")
     upgraded = known is not None and old["spec"].get("storageClassName") is None and name == known

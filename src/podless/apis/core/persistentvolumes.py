@@ -120,7 +120,7 @@ def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
 
 
 def _without_expansion(wanted: Object, before: Object) -> Object:
-    """The places of a volume without the secret for its growth, which may be added."""
+    """Return the volume source without a new controllerExpandSecretRef, which may be added."""
     csi, known = wanted.get("csi"), before.get("csi")
     if csi is None or known is None or known.get("controllerExpandSecretRef") is not None:
         return wanted
@@ -128,7 +128,7 @@ def _without_expansion(wanted: Object, before: Object) -> Object:
 
 
 def _renamed(known: Object, wanted: Object | None) -> Object:
-    """What was said of nodes, with those of its labels renamed that are so in what is wanted."""
+    """Return the old node affinity, with the deprecated label names that the new one has renamed."""
     terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
     terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
     found = []

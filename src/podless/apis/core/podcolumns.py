@@ -22,21 +22,21 @@ class _State(NamedTuple):
 
 
 def _count_restarts(statuses: Iterable[Any]) -> tuple[int, str]:
-    """How often containers were started again, and when one ended the last time."""
+    """Return the number of restarts and the time of the last one, "" for none."""
     found = list(statuses)
     ends = [at(one, "lastState", "terminated", "finishedAt") or "" for one in each(found)]
     return sum(at(one, "restartCount", default=0) for one in each(found)), max(ends, default="")
 
 
 def _exit_reason(state: Any, prefix: str = "") -> str:
-    """Why a container has ended."""
+    """Return why a container has ended: its reason, signal or exit code."""
     if state.get("reason"):
         return f"{prefix}{state['reason']}"
     return f"{prefix}Signal:{state['signal']}" if state.get("signal") else f"{prefix}ExitCode:{state['exitCode']}"
 
 
 def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
-    """What the init containers wait for, "" for nothing, and how many sidecars are ready."""
+    """Return what the init containers wait for, "" for nothing, and the number of ready sidecars."""
     ready = 0
     for place, one in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
         ended, waiting = at(one, "state", "terminated", default=None), at(one, "state", "waiting", "reason")
@@ -81,7 +81,7 @@ def _pod_state(obj: Object) -> _State:
 
 
 def _pod_status(obj: Object) -> str:
-    """How the pod does."""
+    """Return the status of a pod as kubectl shows it."""
     if at(obj, "metadata", "deletionTimestamp"):
         if at(obj, "status", "reason") == _GONE:
             return "Unknown"

@@ -183,7 +183,7 @@ class _Resize(_Part):
 
 
 def _resources(given: list[Object], before: list[Object]) -> list[Object]:
-    """The containers as they were, with the resources that are given; as given, where they are others."""
+    """Return the old containers with the new resources and resizePolicy; the new ones if their names differ."""
     if any(one.get("name") != other.get("name") for one, other in zip(each(given), before, strict=True)):
         return given
     out = []

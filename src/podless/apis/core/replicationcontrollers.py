@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 
 
 class ReplicationControllerStrategy(ReplicasStrategy):
-    """As a replica set, with a selector of labels alone. Its pods outlive it where nobody says otherwise."""
+    """As a ReplicaSet, with a selector of labels only. By default, its pods outlive it."""
 
     deletion = Deletion(orphans=True)
     checking = Checking(once="UpdatesOnce")

@@ -56,7 +56,7 @@ _SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
 def counted_names(kind: Kind) -> tuple[str, ...]:
-    """The names that a kind's objects count under; none where they are not counted."""
+    """Return the names under which quotas count the objects of a kind; () for kinds that are not counted."""
     if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
         return ()
     full = f"{_COUNT}{kind.resource}"
@@ -64,14 +64,14 @@ def counted_names(kind: Kind) -> tuple[str, ...]:
 
 
 def find_counted_kind(registry: Registry, name: str) -> Kind | None:
-    """The kind whose objects count under a name; None for what is not served, or not counted."""
+    """Return the kind whose objects a quota counts under a name, or None."""
     plural, _, group = name.removeprefix(_COUNT).partition(".")
     kind = registry.get(group, plural)
     return kind if kind is not None and name in counted_names(kind) else None
 
 
 def read_limits(quota: Object) -> dict[str, str]:
-    """What a quota limits the numbers of objects to. One with scopes is about pods or volumes, not about numbers."""
+    """Return the limits on object counts. A quota with scopes has none, because it is about pods or volumes."""
     spec = quota.get("spec") or {}
     return {} if spec.get("scopes") or spec.get("scopeSelector") else spec.get("hard") or {}
 
@@ -166,12 +166,12 @@ def _check_scopes(spec: Object) -> list[FieldError]:
 
 
 def _unfit(scope: str, hard: dict[str, str]) -> int:
-    """How many of the resources are none that a scope may be said of."""
+    """Return how many of the resources do not support a scope."""
     return sum(_standard(name) and name not in _SCOPES[scope] for name in each(hard))
 
 
 def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) -> list[FieldError]:
-    """One error for each of the resources that a scope may not be said of. unfit: how many those are, by scope."""
+    """Return an error for each resource that does not support a scope. unfit: their number by scope."""
     if scope not in unfit:
         return [field.invalid(path, shown, _UNSUPPORTED)]
     return [field.invalid(path, shown, "unsupported scope applied to resource")] * unfit[scope]

@@ -79,7 +79,7 @@ class SecretStrategy(TypedStrategy):
 
 
 def _check_type(obj: Object, data: Object) -> list[FieldError]:
-    """What the secret's type needs."""
+    """Require the keys and values that the secret's type needs."""
     type_ = obj.get("type", "")
     if type_ == ACCOUNT_TOKEN:
         given = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
@@ -98,7 +98,7 @@ def _check_type(obj: Object, data: Object) -> list[FieldError]:
 
 
 def _json_fault(raw: bytes) -> str:
-    """Why the bytes are no JSON object, or ""."""
+    """Return why bytes are not a JSON object, or ""."""
     try:
         value = serializer.decode_json(raw)
     except serializer.JSONError as error:

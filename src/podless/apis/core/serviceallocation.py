@@ -1,7 +1,7 @@
-"""Addresses and ports that the server gives to services, each out of a range, and to one service at a time.
+"""Chooses addresses and ports of Services, each from a range, for one Service at a time.
 
-Here is what a service wants and which of them are free; who has which is told by the services that are there. Source:
-Kubernetes' pkg/registry/core/service: storage, ipallocator and portallocator.
+The stored Services say what is taken. Source: Kubernetes' pkg/registry/core/service: storage, ipallocator and
+portallocator.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OUTSIDE = "provided port is not in the valid range. The range of valid ports is
 
 
 class PortRefused(ValueError):
-    """A port cannot be had; the text says why."""
+    """No port can be allocated; the text says why."""
 
 
 class AllocationPool:
@@ -48,18 +48,18 @@ class AllocationPool:
         self.ports: Counter[int] = Counter()
 
     def note_service(self, before: Object | None, after: Object | None) -> None:
-        """A service has changed, come or gone."""
+        """Record that a Service was created, changed or deleted."""
         for obj, step in ((before, -1), (after, 1)):
             if obj is not None:
                 _count(self.addresses, list_addresses(obj["spec"]), step)
                 _count(self.ports, list_node_ports(obj["spec"]), step)
 
     def note_address(self, ip: str, step: int) -> None:
-        """An IPAddress has come (1) or gone (-1)."""
+        """Record that an IPAddress was created (step 1) or deleted (-1)."""
         _count(self.addresses, (ip,), step)
 
     def free_address(self) -> str:
-        """An address that nobody has. Raises Refused."""
+        """Return a free address. Raises PortRefused if there is none."""
         for first, last in ((_FIRST + _KEPT_ADDRESSES, _LAST), (_FIRST, _FIRST + _KEPT_ADDRESSES - 1)):
             for number in _from_anywhere(first, last):
                 if (text := str(ipaddress.IPv4Address(number))) not in self.addresses:
@@ -67,9 +67,9 @@ class AllocationPool:
         raise PortRefused("range is full")
 
     def free_ports(self) -> Iterator[int]:
-        """Ports that nobody has, each of them once: some at random, then one after the other.
+        """Yield each free port once: some at random, then the rest in order.
 
-        To go through all of them takes as long as there are ports.
+        Exhausting it takes time in proportion to the size of the range.
         """
         first, last = _PORTS[0], _PORTS[-1]
         for low, high in ((first + _KEPT_PORTS, last), (first, first + _KEPT_PORTS - 1)):
@@ -103,7 +103,7 @@ class Allocation:
 
     @property
     def has_conflict(self) -> bool:
-        """Whether somebody else has got what was chosen."""
+        """Whether another Service has taken what was chosen."""
         taken = self._pool
         return any(ip in taken.addresses for ip in self.addresses) or any(port in taken.ports for port in self.ports)
 
@@ -133,7 +133,7 @@ class Allocation:
         return ip
 
     def _check_holder(self, ip: str, shown: list[str], failed: str) -> None:
-        """An address is of a service that has a name that fits a path. Raises Invalid."""
+        """Reject a Service without a name or with one that an IPAddress cannot refer to. Raises Invalid."""
         if self._dry_run:
             return
         faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.path_segment(self._name)]
@@ -156,7 +156,7 @@ class Allocation:
         return ip
 
     def _take_port(self, port: int) -> None:
-        """Raises Refused."""
+        """Allocate a port. Raises PortRefused if it is taken or out of range."""
         if not self._dry_run and port not in _PORTS:
             raise PortRefused(_OUTSIDE)
         if port in self._pool.ports or port in self.ports:
@@ -168,7 +168,7 @@ class Allocation:
         self._highest = max(self._highest, port)
 
     def _next(self) -> int:
-        """Any port. Raises Refused."""
+        """Allocate any free port. Raises PortRefused if there is none."""
         if self._dry_run:
             port = (self._highest or _GUESS) + 1
         else:
@@ -191,7 +191,7 @@ class Allocation:
             raise _internal(f"failed to allocate a nodePort: {refusal}") from None
 
     def _new_ports(self, wanted: list[tuple[int, Object]]) -> None:
-        """Ports of one number, of several protocols, get one port of the nodes."""
+        """Allocate node ports. Ports with the same number and different protocols share a node port."""
         named: dict[int, int] = {}
         for _, port in each(wanted):
             if port.get("nodePort"):
@@ -232,7 +232,7 @@ class Allocation:
             self._refuse(field.invalid(f"spec.ports[{place}].nodePort", port, str(refusal)))
 
     def _give_check(self, spec: Object, before: Object | None) -> None:
-        """The port that a load balancer asks for the health of a service, where traffic stays on the node."""
+        """Allocate healthCheckNodePort for a load balancer whose externalTrafficPolicy is Local."""
         if not needs_health_check(spec):
             return
         if before is not None and needs_health_check(before):
@@ -252,7 +252,7 @@ class Allocation:
 
 
 def list_addresses(spec: Object) -> list[str]:
-    """The addresses that a service has."""
+    """Return the cluster IPs of a Service."""
     return [ip for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
 
 
@@ -270,7 +270,7 @@ def _count(counter: Counter[Any], items: Any, step: int) -> None:
 
 
 def _from_anywhere(first: int, last: int) -> Iterator[int]:
-    """All numbers from first to last, from any of them on."""
+    """Yield all numbers from first to last, starting at a random one."""
     size = last - first + 1
     start = secrets.randbelow(size)
     return (first + (start + step) % size for step in range(size))

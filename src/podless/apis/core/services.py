@@ -30,7 +30,7 @@ class ServiceStrategy(TypedStrategy):
 
     @property
     def metadata(self) -> MetadataPolicy:  # type: ignore[override]
-        """How metadata is validated: older releases repeat its errors in updates."""
+        """Return the rules for metadata: older releases repeat its errors in updates."""
         return _METADATA if has("ServicesOnce") else _METADATA_TWICE
 
     @property

@@ -35,24 +35,24 @@ _NOT_EXTERNAL = "may not be set for ExternalName services"
 
 
 def is_headless(spec: Object) -> bool:
-    """Whether a service has no address of its own, though it could."""
+    """Return whether a service has no address of its own, though it could."""
     return bool(spec["type"] == "ClusterIP" and spec.get("clusterIP") == HEADLESS)
 
 
 def is_externally_accessible(spec: Object) -> bool:
-    """Whether traffic from outside can get there."""
+    """Return whether traffic from outside can get there."""
     return spec["type"] in ("LoadBalancer", "NodePort") or (
         spec["type"] == "ClusterIP" and bool(spec.get("externalIPs"))
     )
 
 
 def validate_service_spec(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
-    """All that is wrong with a spec that has its defaults. annotations: of the service."""
+    """Validate a spec that has its defaults. annotations: of the Service."""
     return [*_modes(annotations), *(error for part in _PARTS for error in part(spec)), *_balancing(spec, annotations)]
 
 
 def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
-    """Two annotations, an old and a new one, say the same."""
+    """Require the old and the new annotation for topology hints to agree."""
     old, new = annotations.get(OLD_HINTS), annotations.get(HINTS)
     if old is not None and new is not None and old != new:
         why = f"must match annotations[{OLD_HINTS}] when both are specified"
@@ -60,7 +60,7 @@ def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
 
 
 def _named(spec: Object) -> Iterator[FieldError]:
-    """What each type needs, and may not have."""
+    """Validate the fields that each type requires or forbids."""
     kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
     if not spec.get("ports") and not bare and kind != EXTERNAL:
         yield field.required("spec.ports")
@@ -88,7 +88,7 @@ def _type(spec: Object) -> Iterator[FieldError]:
 
 
 def _distinct(spec: Object) -> Iterator[FieldError]:
-    """Ports are not there twice, nor those of the nodes, which some types have none of."""
+    """Reject duplicate ports and node ports, and node ports of the type ClusterIP."""
     ports = list(enumerate(spec.get("ports") or []))
     if spec["type"] == "ClusterIP":
         why = "may not be used when `type` is 'ClusterIP'"
@@ -142,7 +142,7 @@ def _selection(spec: Object) -> Iterator[FieldError]:
 
 
 def validate_addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
-    """What is wrong with the addresses and families of a service that may have some. known: addresses of before."""
+    """Validate addresses and families. known: the addresses before an update."""
     if spec["type"] == EXTERNAL:
         return
     path, given, ips = "spec.clusterIPs", spec.get("clusterIP") or "", spec.get("clusterIPs") or []
@@ -205,7 +205,7 @@ def _external(spec: Object) -> Iterator[FieldError]:
 
 
 def validate_external_address(text: str) -> Iterator[str]:
-    """What is wrong with an address that is to be that of somebody else."""
+    """Yield the faults of an address outside the cluster."""
     parsed = parse_address(text)
     ip = getattr(parsed, "ipv4_mapped", None) or parsed
     if ip is None:
@@ -225,7 +225,7 @@ _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
 def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError]:
-    """What only load balancers have, and where traffic goes."""
+    """Validate the fields of load balancers, and the traffic policies."""
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
     noted = annotations.get(_RANGES) if not ranges else None
@@ -244,7 +244,7 @@ def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError
 
 
 def changed_class(spec: Object, old: Object) -> list[FieldError]:
-    """The class of a load balancer stays; what is no load balancer has none."""
+    """Reject changes of loadBalancerClass while the type stays LoadBalancer."""
     given, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
     found = load_balancer_class(spec)
     if spec["type"] == old["type"] == "LoadBalancer" and given != before:
@@ -253,7 +253,7 @@ def changed_class(spec: Object, old: Object) -> list[FieldError]:
 
 
 def load_balancer_class(spec: Object) -> list[FieldError]:
-    """Only a load balancer is of a class. A real server says so twice of an update."""
+    """Validate loadBalancerClass. On an update, kube-apiserver reports these errors twice."""
     given, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
     if given is None:
         return []
@@ -280,7 +280,7 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
 
 
 def validate_load_balancer_status(status: Object) -> Iterator[FieldError]:
-    """What is wrong with the addresses that a load balancer gave."""
+    """Validate the ingress addresses in the status of a load balancer."""
     for place, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")

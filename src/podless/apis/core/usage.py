@@ -47,18 +47,18 @@ class Usage(NamedTuple):
 
 
 def usage_function(kind: Kind) -> Callable[[Object], Usage] | None:
-    """What tells the usage of a kind's objects; None where they are but counted."""
+    """Return the function that measures an object of a kind; None if objects are only counted."""
     return _MEASURED.get(kind.resource)
 
 
 def measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
-    """Which of the names of a quota are measured on a kind's objects."""
+    """Return the resource names of a quota that are measured on objects of a kind."""
     mine = _NAMED.get(kind.resource)
     return [name for name in hard if mine is not None and mine(name)]
 
 
 def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
-    """What tells whether a quota is about an object; its scopes are read once."""
+    """Return a function that tells whether a quota's scopes match the usage of an object."""
     spec = quota["spec"]
     scopes = frozenset(spec.get("scopes") or ())
     expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
@@ -84,7 +84,7 @@ def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool
 
 
 def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
-    """What the containers of a pod do not say, though a quota limits it; "" where nothing is missing."""
+    """Return the resources that a quota limits and a pod's containers do not set; "" for none."""
     wanted = sorted(_NEEDED.intersection(hard))
     lacking: dict[str, set[str]] = {}
     spec = pod["spec"]
@@ -112,7 +112,7 @@ def _pod(pod: Object) -> Usage:
 
 
 def _computed(requests: Amounts, limits: Amounts) -> Amounts:
-    """Requests and limits under all names that quotas know them by."""
+    """Return requests and limits under all names that quotas use for them."""
     found: Amounts = {}
     for name, text in each(requests).items():
         found[f"requests.{name}"] = text
@@ -125,7 +125,7 @@ def _computed(requests: Amounts, limits: Amounts) -> Amounts:
 
 
 def _total(spec: Object, part: str) -> Amounts:
-    """What a pod needs at the most at one time: its containers, or one that goes before them."""
+    """Return what a pod needs at most at one time: all of its containers, or one init container."""
     always: _Sums = {}
     for one in spec.get("containers") or ():
         charge(1)
@@ -173,7 +173,7 @@ def _add_sums(sums: _Sums, more: _Sums) -> None:
 
 
 def _plus(one: _Amount, other: _Amount | None) -> _Amount:
-    """Two amounts, in the form of the first that is not zero."""
+    """Add two amounts, in the format of the first one that is not zero."""
     if other is None:
         return one
     return one[0] + other[0], one[1] if one[0] else other[1]
@@ -186,7 +186,7 @@ def _best_effort(pod: Object) -> bool:
 
 
 def _across(spec: Object) -> bool:
-    """Whether the pod wants to be near, or away from, pods of other namespaces."""
+    """Return whether the pod wants to be near, or away from, pods of other namespaces."""
     for name in ("podAffinity", "podAntiAffinity"):
         given = (spec.get("affinity") or {}).get(name) or {}
         terms = [*(given.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
@@ -222,7 +222,7 @@ def _service(service: Object) -> Usage:
 
 
 def _device_claim(claim: Object) -> Usage:
-    """How many devices of each class the requests may get; of alternatives the largest number counts."""
+    """Return the maximum number of devices of each class that a claim may get."""
     asked: dict[str, int] = {}
     for request in each(((claim["spec"].get("devices") or {}).get("requests")) or ()):
         most: dict[str, int] = {}

@@ -69,7 +69,7 @@ class EndpointSliceStrategy(TypedStrategy):
 
 
 def _validate_slice(obj: Object) -> list[FieldError]:
-    """Type and ports."""
+    """Validate addressType and ports."""
     sort = obj["addressType"]
     errors: list[FieldError] = []
     if not sort:
@@ -126,7 +126,7 @@ def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[F
 
 
 def _domain(name: str, path: str) -> Iterator[FieldError]:
-    """A domain of two parts at the least."""
+    """Validate a domain of at least two segments."""
     if not name:
         yield field.required(path)
         return

@@ -56,7 +56,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
 
 
 def _group(name: str, version: Object, path: str) -> list[FieldError]:
-    """A version may name the group once more."""
+    """Require apiGroup of a version, if set, to be the group in the object's name."""
     given = version.get("apiGroup")
     if not given or name_faults(name) or given == (group := parse_defined_name(name).group):
         return []

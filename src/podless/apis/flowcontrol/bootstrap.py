@@ -60,7 +60,7 @@ def _found(level: str) -> Object:
 
 
 def dangling_condition(level: str, *, there: bool) -> Object:
-    """The condition that says whether the priority level of a schema is there; without a time."""
+    """Return the Dangling condition of a FlowSchema, without a time. there: whether its priority level exists."""
     end = "and it exists" if there else "but there is no such object"
     named = f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)}"
     status, reason = ("False", "Found") if there else ("True", "NotFound")

@@ -111,7 +111,7 @@ def _verbs(rule: Object, path: str) -> Iterator[FieldError]:
 
 
 def _alone(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
-    """Who means everything says nothing else."""
+    """Reject other values beside "*"."""
     if _ALL in values and len(values) > 1:
         yield field.invalid(path, values, f"if '*' is present, must not specify other {what}")
 
@@ -148,7 +148,7 @@ def _urls(rule: Object, path: str) -> Iterator[FieldError]:
 
 
 def _url_fault(url: str) -> str:
-    """What is wrong with a path of no resource, "" for a good one."""
+    """Return what is wrong with a non-resource URL, or ""."""
     if not url:
         return "must not be empty"
     if url == "/":

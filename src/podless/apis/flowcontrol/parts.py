@@ -29,7 +29,7 @@ class FlowStrategy(SpecStrategy):
 
 
 def validate_conditions(obj: Object) -> Iterator[FieldError]:
-    """Conditions of different types."""
+    """Require conditions to have types, each once."""
     seen: set[str] = set()
     for place, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
         name, path = condition.get("type") or "", f"status.conditions[{place}].type"

@@ -18,7 +18,7 @@ _CLUSTER, _NAMESPACE = "Cluster", "Namespace"
 
 
 class IngressClassStrategy(SpecStrategy):
-    """Who sees to ingresses of the class."""
+    """IngressClasses."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return _validate_spec(obj["spec"])

@@ -77,7 +77,7 @@ def _validate_spec(spec: Object, old: Object | None = None) -> Iterator[FieldErr
 
 
 def _secret(entry: Object) -> list[str]:
-    """What is wrong with the name of the secret of an entry in tls."""
+    """Return the faults of the secretName of a TLS entry."""
     name = entry.get("secretName")
     return names.check_subdomain(name) if name else []
 

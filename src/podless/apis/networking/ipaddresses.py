@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 
 class IPAddressStrategy(TypedStrategy):
-    """Whose an address is."""
+    """IPAddresses, which refer to the owner of an address."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
 

@@ -22,7 +22,7 @@ _SELECTED = ("matchLabels", "matchExpressions", "values")
 
 
 class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
-    """Who may talk to pods, and whom they may talk to."""
+    """NetworkPolicies."""
 
     checking = Checking(once="NetworkPoliciesOnce")
     metadata = MetadataPolicy(on_update=(0, 1))

@@ -17,7 +17,7 @@ _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.
 
 
 class ServiceCIDRStrategy(StatusStrategy):
-    """A range that addresses are taken from, one of each family at the most."""
+    """Ranges of Service addresses, at most one of each IP family."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
@@ -42,7 +42,7 @@ class ServiceCIDRStrategy(StatusStrategy):
 
 
 def _ranges(given: list[str]) -> list[FieldError]:
-    """Ranges in their one form, of different families."""
+    """Validate CIDRs: in canonical form, of different families."""
     if not given:
         return [field.required(_PATH, "at least one CIDR required")]
     if len(given) > _MOST_RANGES:

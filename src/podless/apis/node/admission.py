@@ -74,7 +74,10 @@ class RuntimeClass(Plugin):
 
 
 def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
-    """A real server asks itself about a class that it has not heard of, by a path that some names cannot be in."""
+    """Return the error for an unknown RuntimeClass.
+
+    kube-apiserver requests the class from itself, and fails with 500 if the name does not fit into a path.
+    """
     if not name:
         return Internal("resource name may not be empty")
     if faults := names.path_segment(name):

@@ -46,7 +46,7 @@ def _weight(term: Object, path: str) -> Errors:
 
 
 def node_selector(given: Object, path: str, *, any_value: bool = False) -> Errors:
-    """Terms that select nodes. any_value: whether values may be such that no label has them."""
+    """Validate a NodeSelector. any_value: accept values that no label can have."""
     terms = given.get("nodeSelectorTerms") or []
     if not terms:
         yield field.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
@@ -55,7 +55,7 @@ def node_selector(given: Object, path: str, *, any_value: bool = False) -> Error
 
 
 def node_term(term: Object, path: str, *, any_value: bool) -> Errors:
-    """One term of a selector of nodes."""
+    """Validate a NodeSelectorTerm."""
     for place, one in enumerate(each(term.get("matchExpressions") or ())):
         yield from _expression(one, f"{path}.matchExpressions[{place}]", any_value)
     for place, one in enumerate(each(term.get("matchFields") or ())):
@@ -120,14 +120,14 @@ def _pod_term(term: Object, path: str, options: PodOptions) -> Errors:
 
 
 def selector_errors(selector: Object, path: str, *, any_value: bool) -> Errors:
-    """A selector of labels. any_value: whether values in expressions may be such that no label has them."""
+    """Validate a label selector. any_value: accept values in expressions that no label can have."""
     for error in labelselector.validate_selector(selector, path):
         if not (any_value and ".values[" in error.field):
             yield error
 
 
 def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: Object | None) -> Errors:
-    """Keys of labels in which pods are to be alike, or to differ."""
+    """Validate matchLabelKeys and mismatchLabelKeys."""
     for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
         if keys and selector is None:
             yield field.forbidden(f"{path}.{name}", _NO_SELECTOR)

@@ -19,12 +19,12 @@ _QUANTITY = 4  # steps that reading a quantity takes
 
 
 def is_sidecar(container: Object) -> bool:
-    """Whether an init container stays while the pod runs."""
+    """Return whether an init container stays while the pod runs."""
     return container.get("restartPolicy") == "Always"
 
 
 def sum_resources(spec: Object, part: str) -> dict[str, str]:
-    """What all containers ask for together. part: "requests" or "limits"."""
+    """Return the total of all containers. part: "requests" or "limits"."""
     read = _reader(part)
     sums: Amounts = {}
     formats: dict[str, str] = {}
@@ -45,7 +45,7 @@ def sum_resources(spec: Object, part: str) -> dict[str, str]:
 
 
 def format_amount(amount: int, like: str) -> str:
-    """An amount in billionths as a quantity with suffixes of the kind that another one has."""
+    """Format an amount in billionths as a quantity, with binary suffixes if `like` has one."""
     whole, part = divmod(amount, quantity.NANO)
     if not like.endswith("i") or part:
         return quantity.format_quantity(amount, "")

@@ -23,7 +23,7 @@ _SOURCES = ("dataSource", "dataSourceRef")
 
 
 def validate_claim_template(given: Object, path: str) -> Errors:
-    """A template of claims: of the metadata it has labels and annotations."""
+    """Validate a template of claims. Its metadata may have only labels and annotations."""
     metadata = given.get("metadata") or {}
     where = f"{path}.metadata"
     yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{where}.annotations")
@@ -36,7 +36,7 @@ def validate_claim_template(given: Object, path: str) -> Errors:
 
 
 def validate_claim_spec(given: Object, path: str, old: Object | None = None) -> Errors:
-    """What is wanted of a volume. old: what was, of a claim that is there."""
+    """Validate the spec of a PersistentVolumeClaim. old: the spec before an update."""
     modes = given.get("accessModes") or []
     if not modes:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
@@ -52,7 +52,7 @@ def validate_claim_spec(given: Object, path: str, old: Object | None = None) -> 
 
 
 def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
-    """How a volume may be used."""
+    """Validate accessModes."""
     for mode in each(modes):
         yield from checks.validate_enum(path, mode, _ACCESS, needed=False)
     if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
@@ -60,7 +60,7 @@ def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
 
 
 def volume_mode(given: Object, path: str) -> Errors:
-    """Whether a volume is a device or has a file system."""
+    """Return whether a volume is a device or has a file system."""
     mode = given.get("volumeMode")
     if mode is not None:
         yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)
@@ -82,7 +82,7 @@ def _storage(amount: str | None, path: str) -> Errors:
 
 
 def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
-    """What a volume is to begin with, said in one field or in two that agree. any_group: whatever the group is."""
+    """Validate dataSource and dataSourceRef, which must agree. any_group: accept any group."""
     source, ref = given.get("dataSource"), given.get("dataSourceRef")
     for name, one in zip(_SOURCES, (source, ref), strict=True):
         if one is not None:

@@ -48,7 +48,7 @@ class Pod:
 
 
 def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
-    """All containers with their paths, in the order in which errors about all of them come."""
+    """Return all containers with their paths, in the order of errors that concern all of them."""
     found: list[tuple[Object, str]] = []
     for part in ("initContainers", "containers", "ephemeralContainers"):
         if given := spec.get(part):
@@ -57,7 +57,7 @@ def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
 
 
 def validate_containers(given: list[Object], path: str, pod: Pod) -> Errors:
-    """The containers that the pod is for."""
+    """Validate spec.containers."""
     if not given:
         yield field.required(path)
         return
@@ -111,7 +111,7 @@ def _never_restarted(container: Object, path: str) -> Errors:
 
 
 def validate_ephemeral_containers(given: list[Object], path: str, pod: Pod, others: list[Object]) -> Errors:
-    """Containers that are added for a look at a running pod."""
+    """Validate ephemeralContainers. others: the other containers of the pod."""
     known = {container.get("name", "") for container in each(others)}
     seen = set(known)
     for place, container in enumerate(each(given)):
@@ -132,14 +132,14 @@ def validate_ephemeral_containers(given: list[Object], path: str, pod: Pod, othe
 
 
 def validate_image_spaces(container: Object, path: str) -> Errors:
-    """Pods do not have spaces around names of images; templates may."""
+    """Reject spaces around an image name in a pod. Templates may have them."""
     image = container.get("image", "")
     if image.strip() != image:
         yield field.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
 def _common(container: Object, path: str, pod: Pod) -> Errors:
-    """What all containers obey."""
+    """Validate what containers of all kinds have in common."""
     yield from checks.validate_name(f"{path}.name", container.get("name", ""))
     yield from checks.require_fields(container, path, "image")
     message = container.get("terminationMessagePolicy")
@@ -185,7 +185,7 @@ def _ports(given: list[Object], path: str) -> Errors:
 
 
 def _host_ports(containers: list[Object], path: str) -> Errors:
-    """No two containers have the same port of the host."""
+    """Reject host ports that two containers share."""
     seen: set[str] = set()
     for place, container in enumerate(each(containers)):
         for index, port in enumerate(each(container.get("ports") or ())):

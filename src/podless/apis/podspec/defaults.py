@@ -34,7 +34,7 @@ _DROPPED_ANNOTATIONS = frozenset(
 
 
 def default_pod(obj: Object) -> None:
-    """A pod, with its metadata and status."""
+    """Set the defaults of a pod: metadata, spec and status."""
     spec = obj["spec"]
     _requests(spec)
     spec.setdefault("enableServiceLinks", True)
@@ -51,13 +51,13 @@ def default_pod(obj: Object) -> None:
 
 
 def default_pod_template(template: Object) -> None:
-    """The template of pods in another object: metadata and spec."""
+    """Set the defaults of a pod template: metadata and spec."""
     _drop_annotations(template.setdefault("metadata", {}))
     default_pod_spec(template.setdefault("spec", {}))
 
 
 def default_pod_spec(spec: Object) -> None:
-    """What every PodSpec gets, be it a pod's or a template's."""
+    """Set the defaults that a PodSpec gets in pods and in templates."""
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
@@ -71,7 +71,7 @@ def default_pod_spec(spec: Object) -> None:
 
 
 def default_claim_spec(spec: Object) -> None:
-    """The spec of a claim for a volume."""
+    """Round the resources of a PersistentVolumeClaim spec."""
     _round(spec.get("resources"))
 
 
@@ -90,7 +90,7 @@ def _drop_annotations(metadata: Object) -> None:
 
 
 def _requests(spec: Object) -> None:
-    """What is limited is asked for, too."""
+    """Set missing requests from the limits."""
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
         if limits := resources.get("limits"):
@@ -137,7 +137,7 @@ def _container(container: Object) -> None:
 
 
 def _status(status: Object) -> None:
-    """The status of a pod: its first address in both fields, amounts rounded."""
+    """Copy the first address to podIP and podIPs, and round the quantities in a pod's status."""
     ip, ips = status.get("podIP"), status.get("podIPs")
     if ip and (not ips or ips[0].get("ip", "") != ip):
         status["podIPs"] = [{"ip": ip}]
@@ -152,7 +152,7 @@ def _status(status: Object) -> None:
 
 
 def is_latest(image: str) -> bool:
-    """Whether an image is asked for by the tag latest, or by no tag and no digest; False for what is no image name."""
+    """Return whether an image has the tag latest, or neither tag nor digest. False for an invalid image name."""
     if _IDENTIFIER.fullmatch(image):
         return False
     first, slash, rest = image.partition("/")

@@ -40,7 +40,7 @@ Check = Callable[[Object, str], Errors]
 
 
 def validate_partitioned(key: str) -> Check:
-    """A disk that is found by what key says, and may have partitions."""
+    """Return a check of a disk whose ID is the field `key`, and which may have a partition."""
 
     def check(source: Object, path: str) -> Errors:
         yield from checks.require_fields(source, path, key)
@@ -52,7 +52,7 @@ def validate_partitioned(key: str) -> Check:
 
 
 def validate_nfs(source: Object, path: str) -> Errors:
-    """A share of NFS."""
+    """Validate an NFS volume."""
     yield from checks.require_fields(source, path, "server", "path")
     place = source.get("path", "")
     if not place.startswith("/"):
@@ -60,14 +60,14 @@ def validate_nfs(source: Object, path: str) -> Errors:
 
 
 def validate_iscsi(source: Object, path: str) -> Errors:
-    """A disk of iSCSI."""
+    """Validate an iSCSI volume of a pod."""
     yield from checks.require_fields(source, path, "targetPortal")
     yield from _target(source, path, _START)
     yield from _initiator(source, path, _START)
 
 
 def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
-    """A disk of iSCSI that a persistent volume of this name stands for."""
+    """Validate the iSCSI source of a persistent volume. volume: its name."""
     yield from checks.require_fields(source, path, "targetPortal")
     if _too_long(source, volume):
         yield field.invalid(f"{path}.targetportal", source.get("targetPortal", ""), _PORTAL)
@@ -77,7 +77,7 @@ def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
 
 
 def _target(source: Object, path: str, unknown: str) -> Errors:
-    """unknown: what is said of a name that begins as none does."""
+    """Validate the iSCSI target. unknown: the error for a name with an unknown prefix."""
     yield from checks.require_fields(source, path, "iqn")
     if source.get("iqn"):
         yield from _qualified(source["iqn"], f"{path}.iqn", unknown)
@@ -97,7 +97,7 @@ def _too_long(source: Object, volume: str) -> bool:
 
 
 def validate_portal(volume: Object, source: Object, path: str) -> Errors:
-    """The names of a volume and of where it is are not too long together."""
+    """Reject a name of a volume that is too long together with its iSCSI portal."""
     name = volume.get("name", "")
     if _too_long(source, name):
         yield field.invalid(f"{path}.name", name, _PORTAL)
@@ -112,7 +112,7 @@ def _qualified(name: str, path: str, unknown: str) -> Errors:
 
 
 def validate_flocker(source: Object, path: str) -> Errors:
-    """A dataset of Flocker."""
+    """Validate a Flocker volume."""
     name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
     if not name and not uuid:
         yield field.required(path, "one of datasetName and datasetUUID is required")
@@ -123,19 +123,19 @@ def validate_flocker(source: Object, path: str) -> Errors:
 
 
 def validate_cinder(source: Object, path: str) -> Errors:
-    """A disk of OpenStack."""
+    """Validate a Cinder volume."""
     yield from checks.require_fields(source, path, "volumeID")
     yield from secret_ref(source, path)
 
 
 def secret_ref(source: Object, path: str, *parts: str) -> Errors:
-    """A secret has a name, and the other parts that are named, where it is given."""
+    """Require the name and the given other parts of secretRef, if it is set."""
     if (ref := source.get("secretRef")) is not None:
         yield from checks.require_fields(ref, f"{path}.secretRef", "name", *parts)
 
 
 def validate_quobyte(source: Object, path: str) -> Errors:
-    """A volume of Quobyte."""
+    """Validate a Quobyte volume."""
     registry = source.get("registry", "")
     if not registry:
         yield field.required(f"{path}.registry", _PAIRS)
@@ -148,7 +148,7 @@ def validate_quobyte(source: Object, path: str) -> Errors:
 
 
 def _is_pair(pair: str) -> bool:
-    """Whether a text is a host and a port, as Go splits them."""
+    """Return whether a text is a host and a port, as Go splits them."""
     host, colon, port = pair.rpartition(":")
     if host.startswith("["):
         return host.endswith("]") and "[" not in host[1:] and "]" not in host[:-1] and "[" not in port
@@ -156,7 +156,7 @@ def _is_pair(pair: str) -> bool:
 
 
 def fibre_channel(source: Object, path: str) -> Errors:
-    """A disk of Fibre Channel."""
+    """Validate a Fibre Channel volume."""
     targets, wwids = source.get("targetWWNs") or [], source.get("wwids") or []
     where = f"{path}.targetWWNs"
     if not targets and not wwids:
@@ -171,7 +171,7 @@ def fibre_channel(source: Object, path: str) -> Errors:
 
 
 def validate_flex(source: Object, path: str) -> Errors:
-    """A volume of a driver on the nodes; options of Kubernetes' own are not for users."""
+    """Validate a FlexVolume. Its options may not use the domains of Kubernetes."""
     yield from checks.require_fields(source, path, "driver")
     for name in each(source.get("options") or ()):
         if f".{name.partition('/')[0].lower()}".endswith(_RESERVED):
@@ -179,7 +179,7 @@ def validate_flex(source: Object, path: str) -> Errors:
 
 
 def validate_azure(source: Object, path: str) -> Errors:
-    """A disk of Azure."""
+    """Validate an Azure disk."""
     yield from checks.require_fields(source, path, "diskName", "diskURI")
     kind, uri, caching = source.get("kind"), source.get("diskURI", ""), source.get("cachingMode")
     if caching is not None:
@@ -193,7 +193,7 @@ def validate_azure(source: Object, path: str) -> Errors:
 
 
 def storage_os(source: Object, path: str) -> Errors:
-    """A volume of StorageOS."""
+    """Validate a StorageOS volume."""
     yield from checks.validate_name(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
         yield from field.invalid_details(f"{path}.volumeNamespace", space, names.check_label_name(space))

@@ -82,7 +82,7 @@ def _value_from(source: Object, path: str, value: str) -> Errors:
 
 
 def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
-    """A field of the pod. allowed: sorted."""
+    """Validate a reference to a field of the pod. allowed: the field paths, sorted."""
     version, label = ref.get("apiVersion", ""), ref.get("fieldPath", "")
     if not version:
         yield field.required(f"{path}.apiVersion")
@@ -169,7 +169,7 @@ _KINDS = {
 
 
 def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False) -> Errors:
-    """What variables of a container are read from as a whole."""
+    """Validate envFrom of a container."""
     for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
@@ -184,7 +184,7 @@ def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False)
 
 
 def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
-    """Variables that are read from files, which are in volumes that the pod begins empty."""
+    """Require fileKeyRef variables to name an emptyDir volume."""
     volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
     for container, where in each(containers):
         for place, one in enumerate(each(container.get("env") or ())):

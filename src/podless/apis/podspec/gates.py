@@ -20,7 +20,10 @@ _WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 
 
 def validate_gated_selectors(spec: Object, old: Object) -> Errors:
-    """What is wrong with selectors of nodes; they become those of the old spec, so that the rest can be compared."""
+    """Validate node selectors of a pod with scheduling gates.
+
+    Sets them to the old ones, for the comparison of the rest.
+    """
     given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
     if given != before:
         if any(given.get(key) != value for key, value in each(before).items()):

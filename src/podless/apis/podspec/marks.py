@@ -69,7 +69,7 @@ def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
 
 
 def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Errors:
-    """What may not change."""
+    """Reject changes of AppArmor and mirror pod annotations."""
     for key, value in each(old).items():
         if annotations.get(key) == value:
             continue
@@ -87,7 +87,7 @@ def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str]
 
 
 def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> Errors:
-    """Annotations and fields that say the same thing say it alike."""
+    """Require seccomp and AppArmor annotations to agree with the fields."""
     if not annotations:
         return
     context = spec.get("securityContext") or {}
@@ -129,7 +129,7 @@ def annotation_of(profile: Object) -> str:
 
 
 def profile_of(annotation: str) -> Object | None:
-    """The AppArmor profile that an annotation of a container means; None for one that means nothing."""
+    """Return the AppArmor profile that an annotation of a container names, or None."""
     kinds = {_FREE: "Unconfined", _RUNTIME: "RuntimeDefault"}
     if annotation in kinds:
         return {"type": kinds[annotation]}

@@ -123,7 +123,7 @@ def _devices(devices: list[Object], mounts: list[Object], path: str, volumes: Ma
 
 
 def _source(volume: Object | None, name: str, where: str) -> Errors:
-    """Only what comes of a claim can be a device."""
+    """Require the volume of a device to be a claim."""
     if volume is None:
         yield FieldError("FieldValueNotFound", f"{where}.name", name)
     elif volume.get("persistentVolumeClaim") is None and volume.get("ephemeral") is None:

@@ -46,7 +46,7 @@ STRICT_POD = PodOptions(pod=True)
 
 
 def deletion_cost_fault(annotations: dict[str, str]) -> str | None:
-    """The cost of a pod's deletion where it is no number of 32 bits."""
+    """Return the annotation pod-deletion-cost if it is not a 32-bit number, else None."""
     given = annotations.get(DELETION_COST)
     if given is None:
         return None

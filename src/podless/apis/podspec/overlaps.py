@@ -27,7 +27,7 @@ class File(NamedTuple):
 
 
 def warn_of_overlaps(spec: Object) -> Iterator[str]:
-    """What is said of each volume."""
+    """Yield warnings about files that overlap in the volumes of a pod."""
     for volume in spec.get("volumes") or ():
         name = quote(volume.get("name", ""))
         for kind, key, shown in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):

@@ -58,7 +58,7 @@ def _probe(probe: Object, path: str, around: Around) -> Errors:
 
 
 def validate_lifecycle(hooks: Object, path: str, around: Around) -> Errors:
-    """What is done after the start of a container and before its end."""
+    """Validate postStart, preStop and stopSignal of a container."""
     for name in ("postStart", "preStop"):
         if hooks.get(name) is not None:
             yield from _handler(hooks[name], f"{path}.{name}", around)

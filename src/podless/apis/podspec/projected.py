@@ -30,7 +30,7 @@ def _item(item: Object, path: str) -> Errors:
 
 
 def downward_file(file: Object, path: str) -> Errors:
-    """A field of the pod, or a resource of a container, as a file."""
+    """Validate a file of the downward API."""
     yield from checks.require_fields(file, path, "path")
     yield from checks.validate_local_path(f"{path}.path", file.get("path", ""))
     ref, resource = file.get("fieldRef"), file.get("resourceFieldRef")
@@ -46,7 +46,7 @@ def downward_file(file: Object, path: str) -> Errors:
 
 
 def validate_projected(source: Object, path: str, *, far: bool) -> Errors:
-    """Several sources in one volume. far: whether tokens may be put anywhere."""
+    """Validate a projected volume. far: accept tokens outside of the volume, as the old pod has them."""
     yield from checks.validate_mode(source, path)
     seen: set[str] = set()
     for place, one in enumerate(each(source.get("sources") or ())):
@@ -78,7 +78,7 @@ def _keys(source: Object, where: str, path: str, seen: set[str]) -> Errors:
 
 
 def _once(file: str, shown: str, path: str, seen: set[str]) -> Errors:
-    """No two files are in one place."""
+    """Reject a second file at the same path."""
     if file and file in seen:
         yield field.invalid(path, shown, _TWICE)
     seen.add(file)
@@ -98,7 +98,7 @@ def _token(token: Object, where: str, path: str, far: bool) -> Errors:
 
 
 def far_tokens(spec: Object) -> bool:
-    """Whether a pod has tokens outside of their volumes already."""
+    """Return whether a pod has tokens outside of their volumes already."""
     for volume in each(spec.get("volumes") or ()):
         for source in (volume.get("projected") or {}).get("sources") or ():
             token = source.get("serviceAccountToken")

@@ -26,7 +26,7 @@ _PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initConta
 
 
 def validate_pod_status(status: Object, spec: Object) -> Errors:
-    """What is wrong with a status, beside what it was before."""
+    """Validate a pod's status, except its changes."""
     yield from _claims(status.get("resourceClaimStatuses") or [], spec)
     yield from _extended(status.get("extendedResourceClaimStatus"), spec)
     system = (spec.get("os") or {}).get("name", "linux")
@@ -105,7 +105,7 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
 
 
 def _names(claims: list[Object]) -> set[str]:
-    """What the claims of a container are called."""
+    """Return the names of a container's claims, in the form of status errors."""
     return {
         f"claim:{one.get('name', '')}" + (f"/{one['request']}" if one.get("request") else "") for one in each(claims)
     }

@@ -38,19 +38,19 @@ NameCheck = Callable[[str, str], Errors]
 
 
 def is_extended(name: str) -> bool:
-    """Whether a resource is one of somebody else's domain."""
+    """Return whether a resource is an extended one, outside the domains of Kubernetes."""
     if is_native(name) or name.startswith(_REQUESTS):
         return False
     return not names.qualified_name(_REQUESTS + name)
 
 
 def is_native(name: str) -> bool:
-    """Whether a resource is one of Kubernetes' own."""
+    """Return whether a resource is one of Kubernetes' own."""
     return "/" not in name or _NATIVE in name
 
 
 def may_overcommit(name: str) -> bool:
-    """Whether containers may be limited to more of a resource than they ask for."""
+    """Return whether containers may be limited to more of a resource than they ask for."""
     return is_native(name) and not name.startswith(_HUGE)
 
 
@@ -97,7 +97,7 @@ def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
 
 
 def quantity_errors(name: str, text: str, path: str) -> Errors:
-    """An amount of a resource."""
+    """Validate the quantity of a resource."""
     amount = quantity.parse_nanos(text)
     if amount < 0:
         yield field.invalid(path, text, NONNEGATIVE)
@@ -117,7 +117,7 @@ def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
 
 
 def indivisible_pages(spec: Object) -> bool:
-    """Whether containers of a pod have parts of huge pages already."""
+    """Return whether containers of a pod have parts of huge pages already."""
     for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         for part in ("limits", "requests"):
@@ -143,7 +143,7 @@ def container_name(name: str, path: str) -> Errors:
 
 @bounded_cache(4096)
 def _fits_containers(name: str) -> bool:
-    """Whether containers may use such a resource; the containers of a pod often have the same ones."""
+    """Return whether containers may use such a resource; the containers of a pod often have the same ones."""
     return not any(_container_name(name, ""))
 
 
@@ -191,7 +191,7 @@ def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
 
 
 def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
-    """What a pod as a whole asks for. claims: the names of its claims."""
+    """Validate the resources of a pod as a whole. claims: the names of its claims."""
     own = spec.get("resources")
     if own is None:
         return
@@ -206,7 +206,7 @@ def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = 
 
 
 def _consistent(spec: Object, own: Object, path: str) -> Errors:
-    """What containers ask for together is not more than the pod does."""
+    """Reject containers that together request more than the pod."""
     limits = own.get("limits") or {}
     for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):
         for name, text in each(amounts.sum_resources(spec, part)).items():

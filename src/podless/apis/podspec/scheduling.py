@@ -26,7 +26,7 @@ _NO_KEY = 'operator must be Exists when `key` is empty, which means "match all v
 
 
 def validate_tolerations(given: list[Object], path: str) -> Errors:
-    """What taints of nodes do not keep the pod away."""
+    """Validate tolerations."""
     for place, one in enumerate(each(given)):
         yield from _toleration(one, f"{path}[{place}]")
 
@@ -56,12 +56,12 @@ def _toleration(one: Object, path: str) -> Errors:
 
 
 def taint_effect(effect: str, path: str) -> Errors:
-    """What a taint does to pods."""
+    """Validate the effect of a taint."""
     return checks.validate_enum(path, effect, _EFFECTS)
 
 
 def validate_gates(given: list[Object], path: str) -> Errors:
-    """What has to happen before the pod may be scheduled."""
+    """Validate schedulingGates."""
     seen: set[str] = set()
     for place, one in enumerate(each(given)):
         name, where = one.get("name", ""), f"{path}[{place}]"
@@ -70,7 +70,7 @@ def validate_gates(given: list[Object], path: str) -> Errors:
 
 
 def validate_spread(given: list[Object], path: str, options: PodOptions) -> Errors:
-    """How pods that are alike are spread over nodes."""
+    """Validate topologySpreadConstraints."""
     last = {_pair(one): place for place, one in enumerate(given)}
     for place, one in enumerate(each(given)):
         where, action = f"{path}[{place}]", one.get("whenUnsatisfiable", "")
@@ -110,7 +110,7 @@ def _domains(least: int | None, action: str, path: str) -> Errors:
 
 
 def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
-    """Keys of labels as they were judged before they became a part of the selector."""
+    """Validate matchLabelKeys by the rules of releases that do not merge them into the selector."""
     if not keys:
         return
     where = f"{path}.matchLabelKeys"
@@ -125,7 +125,7 @@ def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
 
 
 def bad_selectors(spec: Object) -> bool:
-    """Whether a pod is spread over pods by bad selectors already."""
+    """Return whether a pod is spread over pods by bad selectors already."""
     given = spec.get("topologySpreadConstraints") or ()
     return any(
         one.get("labelSelector") is not None and labelselector.validate_selector(one["labelSelector"], "")
@@ -134,7 +134,7 @@ def bad_selectors(spec: Object) -> bool:
 
 
 def bad_keys(spec: Object) -> bool:
-    """Whether a pod has keys of labels already that would be refused now."""
+    """Return whether a pod has keys of labels already that would be refused now."""
     return any(
         any(True for _ in affinity.label_keys("", one.get("matchLabelKeys") or [], (), one.get("labelSelector")))
         for one in each(spec.get("topologySpreadConstraints") or ())

@@ -101,7 +101,7 @@ def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors
 
 
 def _of_host(name: str, spec: Object) -> str:
-    """Why a kernel parameter cannot be set: it is one of a namespace that is the host's."""
+    """Return why a sysctl is rejected, or "": its namespace is the host's."""
     first = next((char for char in each(name) if char in "./"), ".")
     plain = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
     if spec.get("hostNetwork") and plain.startswith("net."):
@@ -112,13 +112,13 @@ def _of_host(name: str, spec: Object) -> str:
 
 
 def host_sysctls(spec: Object) -> bool:
-    """Whether a pod has parameters of the host's namespaces already."""
+    """Return whether a pod has parameters of the host's namespaces already."""
     given = (spec.get("securityContext") or {}).get("sysctls") or ()
     return any(_of_host(one.get("name", ""), spec) for one in each(given))
 
 
 def validate_seccomp(profile: Object | None, path: str) -> Errors:
-    """Which system calls may be made."""
+    """Validate a seccomp profile."""
     if profile is None:
         return
     kind, local = profile.get("type", ""), profile.get("localhostProfile")

@@ -16,7 +16,7 @@ _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 
 
 def complete_selectors(spec: Object, labels: dict[str, str]) -> None:
-    """Keys of labels in which pods are to be alike become a part of the selectors. labels: of the pod."""
+    """Merge matchLabelKeys and mismatchLabelKeys into the label selectors. labels: of the pod."""
     for term in _terms(spec):
         selector = term.get("labelSelector")
         if selector is None:
@@ -38,14 +38,14 @@ def _terms(spec: Object) -> Iterator[Object]:
 
 
 def set_apparmor_fields(obj: Object) -> None:
-    """AppArmor profiles that annotations name become fields."""
+    """Set appArmorProfile of containers from the annotations."""
     for container, _, profile in _unconfined(obj):
         if profile is not None:
             container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
 
 
 def set_apparmor_annotations(obj: Object) -> None:
-    """AppArmor profiles of containers become annotations."""
+    """Set the AppArmor annotations from the fields."""
     spec = obj["spec"]
     if (spec.get("os") or {}).get("name") == "windows":
         return
@@ -65,7 +65,7 @@ def confined_by(obj: Object) -> list[str]:
 
 
 def _unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
-    """Containers without a profile of their own, their annotation, and the profile that it means, if any."""
+    """Yield containers with an AppArmor annotation and no profile: container, annotation, and profile or None."""
     annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
     if not any(key.startswith(marks.APP_ARMOR) for key in each(annotations)):
         return

@@ -17,7 +17,7 @@ from podless.runtime.release import has
 
 
 def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> PodOptions:
-    """How a changed PodSpec is judged. spec, metadata: as they were."""
+    """Return the options for the validation of a changed PodSpec. spec, metadata: the old ones."""
     in_namespace = spec.get("hostUsers") is False
     return PodOptions(
         pod=pod,

@@ -29,7 +29,7 @@ _HIDDEN = "when `hostUsers` is false"
 
 
 def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> Errors:
-    """All that is wrong with a spec that has its defaults. metadata: of the pod; None for a template."""
+    """Validate a spec that has its defaults. metadata: of the pod; None for a template."""
     where = containers.visit_containers(spec, path)
     yield from _contents(spec, path, options, metadata)
     yield from _network(spec, path, options)
@@ -62,7 +62,7 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
 
 
 def _contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> Errors:
-    """Volumes, claims, containers, and what they ask for."""
+    """Validate volumes, claims, containers and resources."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
         loose = {"far": options.far_tokens, "no_image": options.no_image}
@@ -116,7 +116,7 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
 
 
 def _network(spec: Object, path: str, options: PodOptions) -> Errors:
-    """On the network of the host, ports of containers are those of the host."""
+    """Require equal host and container ports of pods on the host network."""
     if not spec.get("hostNetwork"):
         return
     for place, container in enumerate(each(spec.get("containers") or ())):
@@ -163,7 +163,7 @@ def _searches(given: list[str], path: str) -> Errors:
 
 
 def _users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> Errors:
-    """Who has users of its own has little of the host."""
+    """Reject host namespaces and devices for pods with hostUsers: false."""
     if spec.get("hostUsers") is not False:
         return
     if spec.get("hostNetwork") and not options.host_network:

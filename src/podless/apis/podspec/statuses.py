@@ -25,7 +25,7 @@ _FAMILIES = "may specify no more than one IP for each IP family"
 
 
 def validate_status_update(obj: Object, old: Object) -> list[FieldError]:
-    """What is wrong with a changed status."""
+    """Validate a changed pod status."""
     return [*updates.status_marks(obj, old), *_status(obj, old)]
 
 
@@ -66,7 +66,7 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
 
 
 def _transitions(given: list[Object], before: list[Object], part: str, spec: Object, containers: str) -> Errors:
-    """What has ended stays so, unless it is to be restarted."""
+    """Reject terminated containers that run again, unless they are to be restarted."""
     every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if any(
         rule.get("action") == "RestartAllContainers"
@@ -85,7 +85,7 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
 
 
 def _restarted(container: Object, spec: Object, code: int) -> bool:
-    """Whether a container that has ended runs again."""
+    """Return whether a container that has ended runs again."""
     policy = container.get("restartPolicy")
     for rule in each(container.get("restartPolicyRules") or ()):
         codes = rule.get("exitCodes") or {}

@@ -12,12 +12,12 @@ from podless.runtime.meter import each
 
 
 def validate_pod_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with a template that has its defaults. old: as it was, where it is changed."""
+    """Validate a template that has its defaults. old: the template before an update."""
     return list(_template(template, path, _judged(old)))
 
 
 def validate_template_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with the annotations of a template that say something about its pods."""
+    """Validate the annotations of a template that configure its pods."""
     notes = (template.get("metadata") or {}).get("annotations") or {}
     return list(marks.validate_annotations(notes, template.get("spec") or {}, f"{path}.annotations", _judged(old)))
 
@@ -43,13 +43,13 @@ def _template(template: Object, path: str, judged: PodOptions) -> Errors:
 
 
 def validate_pod(obj: Object, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with a pod beside its metadata, be it new or changed. old: as it was."""
+    """Validate a pod, except its metadata. old: the pod before an update."""
     judged = STRICT_POD if old is None else spared.options_for_update(old["spec"], old["metadata"], pod=True)
     return list(_pod(obj, judged))
 
 
 def validate_new_pod(obj: Object) -> list[FieldError]:
-    """What is wrong with a new pod beside its metadata."""
+    """Validate a new pod, except its metadata."""
     return [*_pod(obj, STRICT_POD), *_new(obj)]
 
 

@@ -36,7 +36,7 @@ _ONLY = "only cpu and memory resources are mutable"
 
 
 def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
-    """What is wrong with a changed pod beside its metadata."""
+    """Validate a changed pod, except its metadata."""
     return [*validate_pod(obj, old), *_marks(obj, old), *_update(obj["spec"], old["spec"])]
 
 
@@ -127,7 +127,7 @@ def _gates(given: list[Object], before: list[Object]) -> Errors:
 
 
 def _munged(spec: Object, old: Object) -> Object:
-    """The spec as it would be if nothing had changed that may change."""
+    """Return the new spec with the old values of all fields that may change."""
     out = dict(spec)
     for part in ("containers", "initContainers"):
         if spec.get(part):
@@ -141,7 +141,7 @@ def _munged(spec: Object, old: Object) -> Object:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two values mean the same: what is empty is as good as what is not there."""
+    """Return whether two values mean the same: what is empty is as good as what is not there."""
     return one == other or _plain(one) == _plain(other)
 
 
@@ -156,7 +156,7 @@ def _kept(value: Any) -> Any:
 
 
 def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
-    """What is wrong with containers that are added for a look."""
+    """Validate an update of ephemeralContainers. Existing ones may not change."""
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
     found = [*validate_pod(obj, old), *_marks(obj, old)]
@@ -174,7 +174,7 @@ def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
 
 
 def validate_resize(obj: Object, old: Object) -> list[FieldError]:
-    """What is wrong with changed resources."""
+    """Validate a resize of a pod."""
     spec, before = obj["spec"], old["spec"]
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods cannot be resized")]
@@ -196,7 +196,7 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _own(spec: Object, old: Object) -> Errors:
-    """What the pod as a whole asks for."""
+    """Reject changes of pod-level resources, except CPU and memory."""
     given, before = spec.get("resources"), old.get("resources")
     if before is not None and given is None and any(before.values()):
         yield field.forbidden("spec.resources", "pod-level resources cannot be removed")
@@ -266,7 +266,7 @@ def _removed(given: Object | None, before: Object | None, part: str) -> bool:
 
 
 def _without(resources: Object | None) -> Object:
-    """Resources without what may change."""
+    """Return resources without CPU and memory, which may change."""
     return {
         part: {name: text for name, text in each(given).items() if name not in _COMPUTE}
         if isinstance(given, dict)

@@ -31,9 +31,9 @@ def validate_volumes(
     far: bool,
     no_image: bool = False,
 ) -> Errors:
-    """All volumes. metadata: of the pod, None for a template. sound: gets those without faults, by name.
+    """Validate volumes. metadata: of the pod; None for a template. sound: gets the valid volumes, by name.
 
-    far: whether tokens may be put anywhere. no_image: whether images may have no reference, as they had before.
+    far: accept tokens outside of the volume. no_image: accept images without a reference, as the old pod has them.
     """
     needs_image = metadata is not None if has("EmptyImageReferences") else not no_image
     pod = (metadata or {}).get("name", "")
@@ -81,7 +81,7 @@ def _source(volume: Object, path: str, *, far: bool, needs_image: bool) -> Error
 
 
 def _claim_name(volume: Object, path: str, metadata: Object | None) -> Errors:
-    """The claim that is made for a volume has a good name."""
+    """Validate the name of the claim that an ephemeral volume gets."""
     pod, name = (metadata or {}).get("name"), volume.get("name")
     if not pod or not name or volume.get("ephemeral") is None or next(iter(_given_sources(volume))) != "ephemeral":
         return
@@ -99,7 +99,7 @@ def _empty(source: Object, path: str) -> Errors:
 
 
 def host_path(source: Object, path: str) -> Errors:
-    """A file or folder of the node."""
+    """Validate a hostPath volume."""
     if not source.get("path"):
         yield field.required(f"{path}.path")
         return
@@ -143,7 +143,7 @@ def _image(source: Object, path: str) -> Errors:
 
 
 def _keyed(key: str) -> Check:
-    """The keys of an object as files; key: what the object is named by."""
+    """Return a check of a volume with the keys of an object as files. key: the field that names the object."""
 
     def check(source: Object, path: str) -> Errors:
         yield from checks.require_fields(source, path, key)
@@ -153,7 +153,7 @@ def _keyed(key: str) -> Check:
 
 
 def require_fields(*keys: str) -> Check:
-    """A type of which only these fields are looked at: they must not be empty."""
+    """Return a check that only requires these fields."""
     return lambda source, path: checks.require_fields(source, path, *keys)
 
 

@@ -49,12 +49,12 @@ _MOST_PORTS = 64  # of one number that are compared with each other
 
 
 def warn_of_pod(obj: Object) -> list[str]:
-    """About a pod."""
+    """Return the warnings about a pod."""
     return list(_all(obj["metadata"], obj["spec"], ""))
 
 
 def warn_of_template(given: Object, path: str) -> list[str]:
-    """About a template of pods. path: of the template, such as spec.template."""
+    """Return the warnings about a pod template. path: of the template, such as spec.template."""
     return list(_all(given.get("metadata") or {}, given.get("spec") or {}, f"{path}."))
 
 
@@ -97,7 +97,7 @@ def _nodes(spec: Object, path: str) -> Iterator[str]:
 
 
 def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
-    """About a selector of nodes. values: whether values are looked at."""
+    """Yield the warnings about a node selector term. values: check the values too."""
     for place, one in enumerate(each(term.get("matchExpressions") or ())):
         at, key = f"{path}.matchExpressions[{place}]", one.get("key", "")
         if key in _LABELS:
@@ -128,7 +128,7 @@ def _volumes(spec: Object, path: str) -> Iterator[str]:
 
 
 def claim_spec(spec: Object, path: str) -> Iterator[str]:
-    """About the spec of a claim for a volume."""
+    """Yield the warnings about the spec of a PersistentVolumeClaim."""
     for part in ("requests", "limits"):
         given = (spec.get("resources") or {}).get(part) or {}
         yield from _fractions(given, f"{path}.resources.{part}", ("storage",))
@@ -179,7 +179,7 @@ def _container(container: Object, at: str, spec: Object, notes: dict[str, str], 
 
 
 def _hidden(env: Collection[Object], at: str) -> Iterator[str]:
-    """Variables that are defined again, without a word of what they were."""
+    """Yield warnings about variables that hide earlier ones."""
     seen: set[str] = set()
     for place, one in enumerate(each(env)):
         name, value = one.get("name", ""), one.get("value", "")
@@ -192,7 +192,7 @@ def _hidden(env: Collection[Object], at: str) -> Iterator[str]:
 
 
 def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
-    """Ports that are defined again."""
+    """Yield warnings about ports that are defined twice."""
     known: dict[tuple[int, str], list[tuple[str, Object]]] = {}
     named: dict[str, str] = {}
     texts = []
@@ -227,7 +227,7 @@ def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> It
 
 
 def _go(port: Object) -> str:
-    """A port as Go prints its struct."""
+    """Format a port as Go prints the struct."""
     fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
     given = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
     return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in given.items()) + "}"

@@ -53,7 +53,7 @@ def validate_windows_options(given: Object | None, path: str) -> Errors:
 
 
 def _user(given: str) -> list[str]:
-    """What is wrong with a user, who may be of a domain."""
+    """Return the faults of runAsUserName, which may have a domain."""
     parts = given.split("\\")
     if not given:
         return ["runAsUserName cannot be an empty string"]
@@ -85,7 +85,7 @@ def _domain(domain: str) -> list[str]:
 
 
 def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
-    """Containers that are processes of the host: all of them, or none."""
+    """Require all containers or none to be host processes."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     count = 0
     for container, where in each(containers):
@@ -107,7 +107,7 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
 
 
 def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
-    """The operating system, and what it does not have."""
+    """Validate spec.os, and reject fields that this operating system does not have."""
     given = spec.get("os")
     if given is None:
         return

@@ -60,7 +60,7 @@ class _Rule(NamedTuple):
         return _LEVELS.index(self.level)
 
     def found(self, metadata: Object, spec: Object) -> list[tuple[str, str]]:
-        """What is at odds with the rule."""
+        """Return how a pod violates the rule: reasons and details."""
         if self.level == "privileged":
             return []
         minor = RELEASE.minor if self.version == _LATEST else min(int(self.version[3:]), RELEASE.minor)
@@ -126,7 +126,7 @@ class PodSecurity(Plugin):
         attr.warnings += _warn_of_pods(attr.name, rule, await self._list_pods(attr.name))
 
     async def _list_pods(self, namespace: str) -> list[Object]:
-        """All pods of a namespace, the first of each controller before its others."""
+        """Return all pods of a namespace, with the first pod of each controller before all others."""
         pods = await self._state.loaded(PODS)
         first: list[Object] = []
         others: list[Object] = []
@@ -165,7 +165,7 @@ def _make_label_error(label: str, value: str, detail: str) -> FieldError:
 
 
 def _is_significant(spec: Object, old: Object) -> bool:
-    """Whether a change of a pod is one of what it runs."""
+    """Return whether a change of a pod is one of what it runs."""
     for name in ("containers", "initContainers"):
         images = [[one.get("image") for one in of.get(name) or []] for of in (spec, old)]
         if images[0] != images[1]:
@@ -178,7 +178,7 @@ def _is_significant(spec: Object, old: Object) -> bool:
 
 
 def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: bool) -> None:
-    """Raises Forbidden where the pod may not be; leaves warnings, and notes for the audit log."""
+    """Add warnings and audit annotations for a pod. Raises Forbidden if it violates an enforced level."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     found: dict[_Rule, str] = {}
 
@@ -203,7 +203,7 @@ def _format_findings(found: Iterable[tuple[str, str]]) -> str:
 
 
 def _warn_of_pods(namespace: str, rule: _Rule, pods: list[Object]) -> list[str]:
-    """Warnings of the pods that are there already, by what is wrong with them."""
+    """Return warnings about existing pods, grouped by their violations."""
     names: dict[str, list[str]] = {}
     for pod in pods[:_MOST_PODS]:
         reasons = ", ".join(reason for reason, _ in rule.found(pod["metadata"], pod["spec"]))

@@ -57,7 +57,7 @@ class _Pod:
         self.apart = minor >= 35 and spec.get("hostUsers") is False
 
     def contexts(self) -> Iterator[tuple[str, Object]]:
-        """Names and security contexts of the containers."""
+        """Yield the names and security contexts of the containers."""
         for one in self.containers:
             yield one["name"], one.get("securityContext") or {}
 
@@ -67,7 +67,7 @@ def _several(one: str, count: int) -> str:
 
 
 def _quoted(texts: Iterable[str]) -> str:
-    """The texts as they are, between quotation marks: nothing in them is escaped."""
+    """Join texts in quotation marks, without escaping."""
     return ", ".join(f'"{text}"' for text in texts)
 
 
@@ -348,7 +348,7 @@ _RESTRICTED = (
 
 
 def find_violations(level: str, minor: int, metadata: Object, spec: Object) -> list[tuple[str, str]]:
-    """Reasons and details of what keeps a pod from a level ("baseline" or "restricted"; "privileged" allows all)."""
+    """Return reasons and details of a pod's violations of a level: "privileged", "baseline" or "restricted"."""
     if level == "privileged":
         return []
     pod = _Pod(metadata, spec, minor)

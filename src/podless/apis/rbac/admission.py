@@ -1,7 +1,7 @@
-"""Nobody grants what they do not have: roles may not be widened, and may not be bound, beyond the writer's own rights.
+"""Prevents privilege escalation: a user cannot create or bind a role with rights that the user lacks.
 
-Who may `escalate` roles, or `bind` a role, may do so without having its rights. The plugin stands behind all that
-change objects. Source: "Privilege escalation prevention and bootstrapping" of the Kubernetes documents, as recorded.
+Users with the verb `escalate` on roles, or `bind` on a role, need not have its rights. The plugin runs after all
+mutating ones. Source: "Privilege escalation prevention and bootstrapping" of the Kubernetes documents, as recorded.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _is_aggregated(role: Object) -> bool:
 
 
 def _is_same(obj: Object, old: Object) -> bool:
-    """Whether nothing changes but what the collector of garbage has to change."""
+    """Return whether nothing changes but what the collector of garbage has to change."""
     return _strip_metadata(obj) == _strip_metadata(old)
 
 

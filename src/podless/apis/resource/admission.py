@@ -1,6 +1,6 @@
-"""Who may ask for devices as their administrator, give devices to claims, and tell how they are.
+"""Checks who may request admin access to devices, allocate them to claims, and write their status.
 
-What is refused here is told with what the rules of the kind find. Source: Kubernetes' pkg/registry/resource.
+The errors are reported together with those of validation. Source: Kubernetes' pkg/registry/resource.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DeviceAccessCheck(Plugin):
         attr.refused += self._check_drivers(user, asked, status, before)
 
     async def _check_admin(self, namespace: str, path: str) -> list[FieldError]:
-        """Devices are the administrator's in namespaces that say so. path: where they are asked for, "" for nowhere."""
+        """Reject admin access in namespaces that do not allow it. path: the field that requests it, or ""."""
         if not path:
             return []
         entry = await self._state.namespace(namespace)
@@ -66,7 +66,7 @@ class DeviceAccessCheck(Plugin):
         return [] if entry.labels.get(_LABEL) == "true" else [field.forbidden(path, _ADMIN)]
 
     def _check_binding(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
-        """Who gives devices to a claim, or says who uses them, may do so for all claims."""
+        """Require the permission for resourceclaims/binding to change allocation or reservedFor."""
         if all(status.get(name) == before.get(name) for name in ("allocation", "reservedFor")):
             return
         wrong = self._explain_denial(user, asked._replace(subresource="binding", namespace="", name=""))
@@ -76,7 +76,7 @@ class DeviceAccessCheck(Plugin):
             yield field.forbidden("status.allocation", why)
 
     def _check_drivers(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
-        """Who tells how devices are may speak for their drivers."""
+        """Require the permission for resourceclaims/driver of each driver whose devices change."""
         if status.get("allocation") is None:
             return
         changed = _list_changed(status.get("devices") or [], before.get("devices") or [])
@@ -96,7 +96,7 @@ class DeviceAccessCheck(Plugin):
                 )
 
     def _explain_denial(self, user: User, asked: Attributes) -> str:
-        """Why the user may not do this, "" where they may."""
+        """Return why the user may not do this, or ""."""
         decision = self._authorizer.decide(user, asked)
         if decision.allowed:
             return ""
@@ -105,7 +105,7 @@ class DeviceAccessCheck(Plugin):
 
 
 def _find_request(obj: Object) -> str:
-    """Where devices are asked for as their administrator; a template is told of as a claim."""
+    """Return the path of a request with admin access, or "". A template has the paths of a claim."""
     spec = obj["spec"]
     devices = spec.get("spec", spec).get("devices") or {}
     for place, request in enumerate(devices.get("requests") or ()):
@@ -115,7 +115,7 @@ def _find_request(obj: Object) -> str:
 
 
 def _find_grant(status: Object) -> str:
-    """Where devices are given to an administrator."""
+    """Return the path of a result with admin access, or ""."""
     devices = (status.get("allocation") or {}).get("devices") or {}
     for place, result in enumerate(devices.get("results") or ()):
         if result.get("adminAccess"):
@@ -124,7 +124,7 @@ def _find_grant(status: Object) -> str:
 
 
 def _list_changed(devices: Sequence[Object], before: Sequence[Object]) -> list[str]:
-    """The drivers of whose devices something else is told than before, sorted."""
+    """Return the sorted names of the drivers whose device status has changed."""
     known, found = {_get_key(device): device for device in before}, set[str]()
     for device in devices:
         if known.pop(_get_key(device), None) != device:
@@ -137,7 +137,7 @@ def _get_key(device: Object) -> tuple[str, ...]:
 
 
 def _is_on_node(user: User, allocation: Object) -> bool:
-    """Whether it is a service account on the one node where the devices are."""
+    """Return whether it is a service account on the one node where the devices are."""
     node, there = _find_node(allocation), user.extra.get(_NODE, ())
     return (
         bool(node)

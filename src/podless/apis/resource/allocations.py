@@ -32,12 +32,12 @@ _ENDING = "new entries may not be added while `deallocationRequested` or `deleti
 
 
 def device_key(device: Object) -> tuple[str, ...]:
-    """What a device, or a share of one, is known by."""
+    """Return the key of a device or of a share of one."""
     return (*(device[key] for key in ("driver", "pool", "device")), device.get("shareID") or "")
 
 
 def allocated_devices(status: Object) -> set[tuple[str, ...]]:
-    """The devices that a claim has."""
+    """Return the keys of the devices that a claim has."""
     devices = (status.get("allocation") or {}).get("devices") or {}
     return {device_key(one) for one in each(devices.get("results") or ())}
 
@@ -48,7 +48,7 @@ def _shown(name: tuple[str, ...]) -> Object:
 
 
 def validate_allocation(obj: Object, old: Object) -> Errors:
-    """What is wrong with a status."""
+    """Validate the status of a ResourceClaim."""
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
     yield from parts.validate_set(users, _MOST_USERS, "status.reservedFor", _user, lambda one: one["uid"])

@@ -20,7 +20,7 @@ _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "
 
 
 def validate_capacity(capacity: Object, path: str, *, shared: bool) -> Errors:
-    """A capacity. shared: whether several may have a part of the device."""
+    """Validate a capacity. shared: whether the device allows multiple allocations."""
     policy, where = capacity.get("requestPolicy"), f"{path}.requestPolicy"
     if policy is None:
         return

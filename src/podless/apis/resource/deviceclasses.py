@@ -15,7 +15,7 @@ from podless.runtime.jsonobject import Object
 
 
 class DeviceClassStrategy(TypedStrategy):
-    """Which devices, and what their drivers are told; all of it counts as a generation."""
+    """DeviceClasses. Each change of the spec counts as a generation."""
 
     has_generation = True
     checking = Checking(preload=True, cost=parts.STRAIN)

@@ -37,7 +37,7 @@ Check = Callable[[Any, str], Errors]
 
 
 def validate_list(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
-    """Items of a list that has no more than so many; where there are more, that alone is said."""
+    """Validate the items of a list. A list of more than `most` items gets only that error; -1 for no limit."""
     items = given or []
     if len(items) > most >= 0:
         yield field.too_many(path, len(items), most)
@@ -54,7 +54,7 @@ def validate_set(
     key: Callable[[Any], Any],
     shown: Callable[[Any], Any] | None = None,
 ) -> Errors:
-    """The same, and no two of them have one key. shown: what errors show of a key, where that is not the key."""
+    """Validate a list whose items have unique keys. shown: maps a key to the value in errors."""
     yield from validate_list(given, most, path, check)
     items, seen = given or [], set[Hashable]()
     for place, item in enumerate(each(items if len(items) <= most or most < 0 else ())):
@@ -65,7 +65,7 @@ def validate_set(
 
 
 def by_key(given: Mapping[str, Any] | None, most: int, longest: int, path: str, key: Check, check: Check) -> Errors:
-    """The same of a map. longest: bytes of keys that paths show."""
+    """Validate the keys and values of a map. longest: the maximum length of a key in error paths, in bytes."""
     items = given or {}
     if len(items) > most >= 0:
         yield field.too_many(path, len(items), most)
@@ -76,7 +76,7 @@ def by_key(given: Mapping[str, Any] | None, most: int, longest: int, path: str, 
 
 
 def _cut(text: str, most: int) -> str:
-    """A long text without its middle."""
+    """Shorten a long text in its middle."""
     given, most = text.encode(), max(most, _SHORTEST_CUT)
     if len(given) <= most:
         return text
@@ -85,7 +85,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def validate_label(value: str, path: str) -> Errors:
-    """A name that is a label of RFC 1123."""
+    """Validate a name that is an RFC 1123 label."""
     yield from field.invalid_details(path, value, names.check_label_name(value))
 
 
@@ -101,7 +101,7 @@ def validate_pool_name(name: str, path: str) -> Errors:
 
 
 def validate_identifier(name: str, path: str) -> Errors:
-    """A name of letters, digits and underscores."""
+    """Validate a name of letters, digits and underscores."""
     if len(name.encode()) > _MOST_NAME:
         yield field.too_long(path, _MOST_NAME)
     yield from field.invalid_details(path, name, names.c_identifier(name))
@@ -119,14 +119,14 @@ def validate_qualified_name(name: str, path: str) -> Errors:
 
 
 def fully_qualified(name: str, path: str) -> Errors:
-    """The same with a domain."""
+    """Validate a qualified name that must have a domain."""
     yield from validate_qualified_name(name, path)
     if "/" not in name:
         yield field.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")
 
 
 def validate_uid(value: str, path: str) -> Errors:
-    """A UUID in its one form."""
+    """Validate a UUID in canonical form."""
     if wrong := _unlike_uuid(value):
         yield field.invalid(path, value, f"error validating uid: {wrong}")
     elif len(value) != 36 or value != value.lower():
@@ -134,7 +134,7 @@ def validate_uid(value: str, path: str) -> Errors:
 
 
 def _unlike_uuid(value: str) -> str:
-    """Why a text is no UUID in any of its forms. Source: github.com/google/uuid."""
+    """Return why a text is not a UUID in any form, or "". Source: github.com/google/uuid."""
     size = len(value.encode())
     if size == 45 and value[:9].lower() != "urn:uuid:":
         return f'invalid urn prefix: "{value[:9]}"'
@@ -147,7 +147,7 @@ def _unlike_uuid(value: str) -> str:
 
 
 def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
-    """An object in JSON for a driver, or of one. stored: it was there before, so that it may be of any length."""
+    """Validate a JSON object of a driver. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
     elif not stored and not _short(value):
@@ -157,7 +157,7 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
 
 
 def validate_taint(given: Object, path: str) -> Errors:
-    """A taint of a device."""
+    """Validate the taint of a device."""
     yield from checks.label_key(f"{path}.key", given["key"])
     if value := given.get("value"):
         yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
@@ -165,7 +165,7 @@ def validate_taint(given: Object, path: str) -> Errors:
 
 
 def validate_toleration(given: Object, path: str) -> Errors:
-    """Taints that one does not mind."""
+    """Validate the toleration of a device taint."""
     key, operator, value = (given.get(name) or "" for name in ("key", "operator", "value"))
     if key:
         yield from checks.label_key(f"{path}.key", key)
@@ -179,7 +179,7 @@ def validate_toleration(given: Object, path: str) -> Errors:
 
 
 def validate_binding(given: Object, path: str) -> Errors:
-    """Conditions that are waited for before a device is used, and those that say that it cannot be."""
+    """Validate bindingConditions and bindingFailureConditions."""
     sorts = ("bindingConditions", "bindingFailureConditions")
     good, bad = (given.get(name) or [] for name in each(sorts))
     for name, conditions in zip(each(sorts), (good, bad), strict=True):
@@ -203,7 +203,7 @@ def _condition(name: str, path: str) -> Errors:
 
 
 def validate_configuration(given: Object, path: str, *, stored: bool = False) -> Errors:
-    """What a driver is told. stored: as for `data`."""
+    """Validate the opaque configuration of a driver. stored: as for `validate_raw`."""
     opaque = given.get("opaque")
     if opaque is None:
         yield field.required(f"{path}.opaque")
@@ -220,7 +220,7 @@ def load_cel() -> None:
 
 
 def validate_selector(given: Object, path: str) -> Errors:
-    """Which devices are meant."""
+    """Validate a device selector."""
     if (cel := given.get("cel")) is None:
         yield field.required(f"{path}.cel")
         return
@@ -230,7 +230,7 @@ def validate_selector(given: Object, path: str) -> Errors:
 
 
 def validate_selectors(given: Iterable[Object] | None, path: str) -> Errors:
-    """Several of them, all of which have to fit."""
+    """Validate a list of device selectors."""
     yield from validate_list(list(given or ()), MOST_SELECTORS, path, validate_selector)
 
 

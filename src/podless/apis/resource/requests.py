@@ -1,4 +1,4 @@
-"""What a claim wants: requests, what is to hold between what they get, and what drivers are told.
+"""Requests, constraints and configuration of a ResourceClaim.
 
 Source: Kubernetes' pkg/apis/resource/validation.
 """
@@ -33,7 +33,7 @@ def known_requests(spec: Object) -> Known:
 
 
 def validate_claim(spec: Object, path: str) -> Errors:
-    """What is wrong with the spec of a claim."""
+    """Validate the spec of a ResourceClaim."""
     devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
     yield from parts.validate_set(devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _request, _name)
     constraint = partial(_constraint, requests)
@@ -110,7 +110,7 @@ def _configuration(requests: Known, given: Object, path: str) -> Errors:
 
 
 def is_same_spec(one: Object, other: Object) -> bool:
-    """Whether two specs want the same; no requests are none, however that is written."""
+    """Return whether two specs want the same; no requests are none, however that is written."""
     return _listed(one) == _listed(other)
 
 
@@ -120,7 +120,7 @@ def _listed(spec: Object) -> Object:
 
 
 def default_requests(spec: Object) -> None:
-    """One device is wanted where nothing else is said."""
+    """Set the default count of 1."""
     for request in each((spec.get("devices") or {}).get("requests") or ()):
         for wanted in filter(None, each((request.get("exactly"), *(request.get("firstAvailable") or ())))):
             if wanted.get("allocationMode") == "ExactCount" and not wanted.get("count"):

@@ -131,7 +131,7 @@ def _pool(pool: Object, path: str) -> Errors:
 
 
 def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, several: str) -> Errors:
-    """Where devices can be used, which is said in one of some ways."""
+    """Require exactly one of the fields that say on which nodes devices can be used."""
     found = []
     for name in each(sorts):
         where, value = f"{path}.{name}", given.get(name)
@@ -152,7 +152,7 @@ def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, seve
 
 
 def _unset(name: str, path: str) -> str:
-    """What is said of a value that says nothing."""
+    """Return the error text for a field that is set to its empty value."""
     if name != "nodeName":
         return "must be either unset or set to true"
     return "must be either unset or set to a non-empty string" if path == "spec" else "must not be empty"
@@ -167,7 +167,7 @@ def _selector(selector: Object, path: str, *, single: bool) -> Errors:
 
 
 def _counters(key: str, given: Object, path: str) -> Errors:
-    """Counters of a set. key: where the set's name is."""
+    """Validate a counter set. key: the field of its name."""
     where, name = f"{path}.{key}", given[key]
     yield from parts.validate_label(name, where) if name else [field.required(where)]
     counters, where = given.get("counters"), f"{path}.counters"
@@ -181,7 +181,7 @@ def _any(given: Object, path: str) -> Errors:
 
 
 def _device(known: dict[str, Object], placed: bool, device: Object, path: str) -> Errors:
-    """A device. known: the devices before by name. placed: whether each says where it can be used."""
+    """Validate a device. known: the old devices by name. placed: whether each device selects its nodes."""
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     yield from parts.validate_label(device["name"], f"{path}.name")
     if (count := len(attributes) + len(capacity)) > _MOST_ENTRIES:

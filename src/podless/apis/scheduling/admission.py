@@ -52,7 +52,7 @@ class TaintNodesByCondition(Plugin):
 
 
 class Priority(Plugin):
-    """The priority of a pod is that of its class; of classes one at the most is the default."""
+    """Sets the priority of a pod from its class, and allows at most one default class."""
 
     builtin = True
 

@@ -81,7 +81,7 @@ def _is_known(obj: Object) -> bool:
 
 
 def _unknown(obj: Object) -> str:
-    """Why a class is none of the system's, "" where it is."""
+    """Return why a class is not one of the system's, or ""."""
     name = obj["metadata"]["name"]
     known = _KNOWN.get(name)
     if known is None:

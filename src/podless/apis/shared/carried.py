@@ -13,7 +13,7 @@ _OWN = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletion
 
 
 def keep_metadata(obj: Object, old: Object) -> None:
-    """Metadata stays, but for whose the fields are, and for what may not change, which is refused.
+    """Restore the old metadata, except managedFields and immutable fields, whose changes are rejected later.
 
     Source: ResetObjectMetaForStatus of k8s.io/apimachinery.
     """
@@ -23,7 +23,7 @@ def keep_metadata(obj: Object, old: Object) -> None:
 
 
 def keep_parts(obj: Object, before: Object, *names: str) -> None:
-    """These parts of an object stay, or stay away."""
+    """Restore these parts of an object from before; remove those that were not set."""
     for name in names:
         if name in before:
             obj[name] = before[name]
@@ -32,7 +32,7 @@ def keep_parts(obj: Object, before: Object, *names: str) -> None:
 
 
 def put_part(obj: Object, name: str, value: Any) -> None:
-    """A part of an object is this; None where it has none."""
+    """Set a part of an object; remove it if the value is None."""
     if value is None:
         obj.pop(name, None)
     else:

@@ -25,12 +25,12 @@ _MOST_ID = (1 << 31) - 1
 
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
-    """A word of a fixed set is none of it; values of such types are shown as JSON."""
+    """Return the error for a value outside an enum. kube-apiserver shows such values as JSON."""
     return field.not_supported(path, Literal(gotext.format_json(value)), supported)
 
 
 def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:
-    """A word of a fixed set. needed: whether the empty word is said to be missing, not unsupported."""
+    """Validate a value of an enum. needed: report an empty value as missing, not as unsupported."""
     if value in supported:
         return
     yield field.required(path) if needed and not value else unsupported(path, value or "", supported)
@@ -39,34 +39,34 @@ def validate_enum(path: str, value: str | None, supported: Sequence[str], *, nee
 def validate_name(
     path: str, value: str | None, check: Callable[[str], list[str]] = names.check_label_name, missing: str = ""
 ) -> list[FieldError]:
-    """A name that has to be there. missing: what is said where it is not."""
+    """Validate a required name. missing: the error text for an absent one."""
     return field.invalid_details(path, value, check(value)) if value else [field.required(path, missing)]
 
 
 def require_fields(obj: Object, path: str, *keys: str) -> Errors:
-    """Fields that must not be empty."""
+    """Require fields that are not empty."""
     return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
 
 
 def validate_nonnegative(path: str, value: int | None) -> list[FieldError]:
-    """A number, where there is one, is not negative."""
+    """Reject a negative number. None is valid."""
     return [field.invalid(path, value, NONNEGATIVE)] if value is not None and value < 0 else []
 
 
 def all_nonnegative(obj: Object, path: str, keys: Iterable[str]) -> list[FieldError]:
-    """None of these numbers is negative."""
+    """Reject negative numbers in these fields."""
     return [error for key in keys for error in validate_nonnegative(f"{path}.{key}", obj.get(key))]
 
 
 def validate_range(path: str, value: int | None, low: int, high: int) -> list[FieldError]:
-    """A number, where there is one, is between these bounds, or one of them."""
+    """Require low <= value <= high. None is valid."""
     if value is None or low <= value <= high:
         return []
     return [field.invalid(path, value, f"must be between {low} and {high}, inclusive")]
 
 
 def validate_unique(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
-    """A value is there once. seen: those before it, which it joins."""
+    """Reject a value that was seen before, and add it to `seen`."""
     if value in seen:
         return [field.duplicate(path, value)]
     seen.add(value)
@@ -74,7 +74,7 @@ def validate_unique(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
 
 
 def validate_amount(path: str, amount: str) -> Errors:
-    """An amount that is not negative, and shown in whole units where it is."""
+    """Reject a negative quantity. The error shows it in whole units."""
     if amount.startswith("-"):
         yield field.invalid(path, quantity.parse_units(amount), "must be a valid resource quantity")
 
@@ -85,7 +85,7 @@ def port_number(path: str, value: int) -> list[FieldError]:
 
 
 def validate_port(path: str, value: int | str | None) -> Errors:
-    """A port by its number or name."""
+    """Validate a port number or a port name."""
     if isinstance(value, str):
         yield from field.invalid_details(path, value, names.check_port_name(value))
     else:
@@ -105,27 +105,27 @@ def validate_group_ids(obj: Object, path: str) -> Errors:
 
 
 def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
-    """Permissions of files."""
+    """Validate the permissions of files."""
     value = obj.get(key)
     if value is not None and not 0 <= value <= _MOST_MODE:
         yield field.invalid(f"{path}.{key}", value, _MODES)
 
 
 def no_backsteps(path: str, value: str) -> Errors:
-    """A path that does not lead upwards."""
+    """Reject a path with ".."."""
     if ".." in value and ".." in value.split("/"):
         yield field.invalid(path, value, "must not contain '..'")
 
 
 def validate_descending(path: str, value: str) -> Errors:
-    """A relative path that does not lead upwards."""
+    """Validate a relative path without ".."."""
     if value.startswith("/"):
         yield field.invalid(path, value, "must be a relative path")
     yield from no_backsteps(path, value)
 
 
 def validate_local_path(path: str, value: str) -> Errors:
-    """A relative path that does not lead upwards, nor begins like one that does."""
+    """Validate a relative path that has no ".." and does not start with ".."."""
     yield from validate_descending(path, value)
     if value.startswith("..") and not value.startswith("../"):
         yield field.invalid(path, value, "must not start with '..'")

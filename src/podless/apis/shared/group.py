@@ -31,18 +31,18 @@ CUSTOM = 1000  # the priority of groups that definitions make
 class Group:
     """A built-in API group; name is "" for core.
 
-    priority: a group with a higher one is listed first. version_priorities: the same for versions of the group, where
-    they are not the usual ones. needed: whether a server needs its kinds, so that they cannot be left out.
-    off: versions that are served only where the server is told so.
-    view, edit, admin: the rules that the group adds to these roles: verbs and resources, each with spaces between
-    them, then API groups where they are not this one. package: what precedes the version in the names of OpenAPI
-    components, where it does not follow from the name. apart: it is not in the scheme that most groups share.
+    priority: groups with a higher one are listed first. version_priorities: the same for versions, if they differ from
+    the usual ones. needed: the server needs the kinds, so they cannot be left out. off: versions that are served only
+    with --runtime-config.
+    view, edit, admin: the rules that the group adds to these roles: verbs and resources, separated by spaces, then
+    API groups if they differ from this one. package: the prefix of the version in the names of OpenAPI components, if
+    it does not follow from the name. apart: the group is not in the scheme that most groups share.
 
-    A real server's decoder also knows: unlisted: kinds by version that have no list and are not declared as kinds;
-    earlier: kinds of versions that are not served, "*" for those of v1; moved: kinds by the group that they are in now.
+    Kinds that kube-apiserver's decoder also knows: unlisted: by version, those without a list that are not declared as
+    kinds; earlier: those of versions that are not served, "*" for those of v1; moved: by the group that has them now.
 
-    kinds: all that discovery shows. optional: those of them that a server can leave out. sent: kinds that are only
-    sent to subresources.
+    kinds: all kinds in discovery. optional: those that a server can leave out. sent: kinds that are only sent to
+    subresources.
     """
 
     name: str
@@ -120,12 +120,11 @@ class Group:
     ) -> Kind:
         """Return a kind that is stored in the first of its versions.
 
-        rules: where its strategy is, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY in
-        the module that has the name of the plural, and none for virtual kinds). below: subresources beside status
-        and scale. status_ahead: as a Version has it. deprecated: what users of a version are told, deprecated_in: by
-        which releases.
-        others: where the kinds are that show its objects.
-        releases: those that serve it, "" for all (runtime/release.py). home and facts: as a Kind has them.
+        rules: the place of its strategy, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY
+        in the module named after the plural; none for virtual kinds). below: subresources other than status and scale.
+        status_ahead: as in Version. deprecated: the warning to users of a version. deprecated_in: the releases that
+        send it. others: the place of the kinds that show the same objects.
+        releases: those that serve the kind, "" for all (runtime/release.py). home and facts: as in Kind.
         """
         plural, told = plural or _plural(noun), deprecated or {}
         module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")

@@ -16,7 +16,7 @@ _SKIPPED = "after skipping PEM blocks of the following types"
 
 
 def find_key_pair_fault(certificate: bytes, key: bytes) -> str:
-    """Why the two do not fit; "" where they do. Both are PEM texts."""
+    """Return why a certificate and a key do not match, or "". Both are PEM."""
     certificates, others = [], []
     for type_, der in read_pem_blocks(certificate):
         if type_ == "CERTIFICATE":
@@ -34,12 +34,12 @@ def find_key_pair_fault(certificate: bytes, key: bytes) -> str:
 
 
 def read_pem_blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
-    """Type and contents of the PEM blocks, line by line; what is not sound is passed over."""
+    """Yield type and DER of each PEM block. Ignores malformed blocks."""
     return ((type_, der) for type_, der, _ in read_pem_headers(text))
 
 
 def read_pem_headers(text: bytes) -> Iterator[tuple[str, bytes, bool]]:
-    """As `read_pem_blocks`, and whether the block has headers."""
+    """Yield type, DER and whether there are headers, for each PEM block. Ignores malformed blocks."""
     type_, body, has_headers = b"", list[bytes](), False
     for line in each(text.splitlines()):
         line = line.rstrip()

@@ -41,7 +41,7 @@ class LiteralStrategy(TypedStrategy):
         self._mark(obj, serializer.decode_json(raw))
 
     def differs(self, obj: Object, old: Object) -> bool:
-        """Whether an object wants something else than it did."""
+        """Return whether an object wants something else than it did."""
         wanted = obj.get(self.part)
         return isinstance(wanted, _Map | _List) or wanted != old.get(self.part)
 
@@ -51,7 +51,7 @@ class LiteralStrategy(TypedStrategy):
             obj[self.part] = _Map(kept) if isinstance(kept, dict) else _List(kept)
 
     def _lost(self, given: Any, kept: Any) -> bool:
-        """Whether something empty was given that was not kept."""
+        """Return whether something empty was given that was not kept."""
         if isinstance(given, dict) and isinstance(kept, dict):
             return any(
                 (name in self.empties and item in ([], {}, "") and not kept.get(name))

@@ -18,13 +18,13 @@ RENAMED = {
 
 
 def warn_of_label(label: str) -> str:
-    """What is said of a label, "" for one that is good."""
+    """Return the warning about a deprecated node label, or ""."""
     new = RENAMED.get(label)
     return f'deprecated since {new[1]}; use "{new[0]}" instead' if new is not None else ""
 
 
 def of_terms(terms: Collection[Object], path: str, expressions: str = "matchExpressions") -> Iterator[str]:
-    """Warnings of terms that select nodes. expressions: what the requirements of a term are called."""
+    """Yield the warnings about deprecated labels in node selector terms. expressions: the field of the requirements."""
     for place, term in enumerate(each(terms)):
         for index, one in enumerate(each(term.get(expressions) or [])):
             if text := warn_of_label(one.get("key") or ""):

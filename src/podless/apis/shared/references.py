@@ -18,7 +18,7 @@ _BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
 def domain_path(value: str, path: str) -> list[FieldError]:
-    """A path below a domain, such as example.com/controller."""
+    """Validate a domain-prefixed path, such as example.com/controller."""
     if not value:
         return [field.required(path)]
     host, _, rest = value.partition("/")
@@ -31,7 +31,7 @@ def domain_path(value: str, path: str) -> list[FieldError]:
 
 
 def validate_local_reference(reference: Object, path: str) -> list[FieldError]:
-    """A reference to an object of any kind: apiGroup, kind and name."""
+    """Validate a reference with apiGroup, kind and name."""
     group = reference.get("apiGroup")
     errors = field.invalid_details(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
     for name in ("kind", "name"):

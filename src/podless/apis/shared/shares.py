@@ -14,20 +14,20 @@ _MOST = (1 << 63) - 1
 
 
 def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
-    """A number that is not negative, or a percentage."""
+    """Validate a nonnegative number or a percentage."""
     if isinstance(value, str):
         return field.invalid_details(path, value, names.check_percent(value))
     return checks.validate_nonnegative(path, value)
 
 
 def at_most_all(path: str, value: Any) -> list[FieldError]:
-    """A percentage is at most 100%."""
+    """Reject a percentage above 100%."""
     parts = _percent(value)
     return [field.invalid(path, value, "must not be greater than 100%")] if parts is not None and parts > _WHOLE else []
 
 
 def read_int_or_percent(value: Any) -> int:
-    """A number or percentage as a number; 0 for what is neither."""
+    """Return the number of a number or percentage; 0 for anything else."""
     parts = _percent(value)
     if parts is not None:
         return parts

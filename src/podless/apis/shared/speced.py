@@ -47,11 +47,11 @@ class ReplicasStrategy(TemplateStrategy):
                 found["metadata"] = {**(found.get("metadata") or {}), "labels": {}}
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """What is wrong with a spec; old: the one before, None for a new object."""
+        """Validate a spec. old: the spec before an update, else None."""
         raise NotImplementedError
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
-        """What of a spec may not change: the selector."""
+        """Reject changes of immutable fields: by default, of the selector."""
         return validate_immutable("spec.selector", spec.get("selector"), old.get("selector"))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

@@ -33,7 +33,7 @@ def trim_template(template: Object | None, old: Object | None = None) -> None:
 
 
 def validate_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with a template. old: the one that it replaces."""
+    """Validate a pod template. old: the template before an update."""
     return podspec.validate_pod_template(template, path, old)
 
 
@@ -43,7 +43,7 @@ def check_marks(template: Object, path: str, old: Object | None = None) -> list[
 
 
 def warn_of_template(template: Object, path: str) -> list[str]:
-    """What is odd about a template."""
+    """Return the warnings about a pod template."""
     return podspec.pod_template_warnings(template, path)
 
 
@@ -54,13 +54,13 @@ def template_labels(template: Object) -> dict[str, str]:
 
 
 def selector_mismatch(template: Object, path: str) -> FieldError:
-    """The selector does not select the pods of the template."""
+    """Return the error for a selector that does not match the template's labels."""
     given = (template.get("metadata") or {}).get("labels")
     return field.invalid(f"{path}.metadata.labels", given, _MISMATCH)
 
 
 def parse_selector(selector: Object | None) -> LabelSelector | None:
-    """What a selector selects; None where it is none."""
+    """Parse a label selector; None for an invalid one."""
     try:
         return selectors.from_object(selector)
     except BadRequest:
@@ -68,16 +68,16 @@ def parse_selector(selector: Object | None) -> LabelSelector | None:
 
 
 def validate_selector_matches(selector: LabelSelector, template: Object, path: str) -> list[FieldError]:
-    """A selector that is not empty selects the pods of the template."""
+    """Require a selector that is not empty to match the template's labels."""
     if selector.empty or selector.matches(template_labels(template)):
         return []
     return [selector_mismatch(template, path)]
 
 
 def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], LabelSelector | None]:
-    """What is wrong with the selector that a spec must have, and what it selects.
+    """Validate the required selector, and parse it.
 
-    fault: said of what is no selector. empty: said of one that selects everything.
+    fault: the error text for an invalid selector. empty: the error text for one that selects everything.
     """
     selector = spec.get("selector")
     if selector is None:
@@ -90,7 +90,7 @@ def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldE
 
 
 def validate_always_running(template: Object, path: str, owner: str) -> list[FieldError]:
-    """Pods that are to stay are started again and have no deadline. owner: the kind that says so."""
+    """Require the restart policy Always and no deadline. owner: the kind in the error."""
     spec, errors = template["spec"], []
     policy = spec.get("restartPolicy") or ""
     if policy != "Always":
@@ -102,13 +102,13 @@ def validate_always_running(template: Object, path: str, owner: str) -> list[Fie
 
 
 def name_warnings(obj: Object) -> list[str]:
-    """The name of what makes pods is best a label."""
+    """Return a warning if the name is not a DNS label, because pods get hostnames from it."""
     found: Sequence[str] = names.check_label_name(obj["metadata"].get("name") or "")
     return [f"{_NAMED}[{' '.join(found)}]"] if found else []
 
 
 def warn_of_object(obj: Object, old: Object | None) -> list[str]:
-    """What is odd about an object with a template: at first its name, then what changes with a generation."""
+    """Return the warnings about an object with a pod template. On an update, only if the generation has changed."""
     given = obj["spec"].get("template")
     if old is None:
         return [*name_warnings(obj), *(warn_of_template(given, "spec.template") if given else [])]
@@ -120,7 +120,7 @@ def warn_of_object(obj: Object, old: Object | None) -> list[str]:
 def validate_replica_template(
     selector: LabelSelector, given: Object, old: Object | None, owner: str
 ) -> list[FieldError]:
-    """What is wrong with the template of replicas. old: the spec before. owner: the kind that errors name."""
+    """Validate the pod template of a replica controller. old: the spec before an update. owner: the kind in errors."""
     path, before = "spec.template", old["template"] if old is not None else None
     return [
         *validate_selector_matches(selector, given, path),

@@ -50,7 +50,6 @@ class TypedStrategy(Strategy[Kind]):
         return self.selects
 
     def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by, in kinds that have some."""
         return f"field label not supported: {name}" if self.selects else super().unselectable(name)
 
     def complete(self, obj: Object, given: Object) -> None:

@@ -62,7 +62,7 @@ class DefaultStorageClass(Plugin):
 
 
 def _get_creation_time(obj: Object) -> str:
-    """When it was made; what others wrote to etcd may not say so."""
+    """Return the creation time, or "": another program may have written the object to etcd without one."""
     return obj["metadata"].get("creationTimestamp") or ""
 
 
@@ -79,7 +79,7 @@ def _insert_field(spec: Object, name: str, value: Any, before: tuple[str, ...]) 
 
 
 class StorageObjectInUseProtection(Plugin):
-    """Claims, volumes and the classes of their attributes are held while somebody may use them."""
+    """Sets the finalizers that protect claims, volumes and VolumeAttributesClasses while they are in use."""
 
     builtin = True
 

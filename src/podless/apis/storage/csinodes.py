@@ -94,7 +94,7 @@ def _condition(condition: Object, path: str) -> Iterator[FieldError]:
 
 
 def _fixed(driver: Object) -> Object:
-    """What stays of a driver."""
+    """Return the immutable fields of a driver."""
     return {name: value for name, value in each(driver).items() if name != "allocatable"}
 
 

@@ -13,7 +13,7 @@ _MOST_PARAMETERS = 512
 
 
 def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
-    """Who makes volumes."""
+    """Validate the name of a provisioner."""
     if not name:
         yield field.required(path)
         return
@@ -21,7 +21,7 @@ def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
 
 
 def validate_parameters(given: dict[str, str]) -> Iterator[FieldError]:
-    """What those who make volumes are told."""
+    """Validate the parameters of a StorageClass or VolumeAttributesClass."""
     path = "parameters"
     if len(given) > _MOST_PARAMETERS:
         yield field.too_long(path, _MOST_PARAMETERS)
@@ -32,6 +32,6 @@ def validate_parameters(given: dict[str, str]) -> Iterator[FieldError]:
 
 
 def validate_size(given: dict[str, str], path: str) -> Iterator[FieldError]:
-    """A map that is not too large."""
+    """Reject a map whose keys and values are too large together."""
     if sum(len(key.encode()) + len(value.encode()) for key, value in each(given).items()) > _MOST_BYTES:
         yield field.too_long(path, _MOST_BYTES)

@@ -21,7 +21,7 @@ _RECLAIMING = ("Delete", "Retain")
 
 
 class StorageClassStrategy(TypedStrategy):
-    """Who makes volumes and how; hardly anything of it changes."""
+    """StorageClasses, most of whose fields are immutable."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors = [

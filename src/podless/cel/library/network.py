@@ -38,7 +38,7 @@ class Cidr:
         return Cidr(network.network_address, self.bits)
 
     def covers(self, address: Address) -> bool:
-        """Whether an address is in the range."""
+        """Return whether an address is in the range."""
         return address.version == self.address.version and address in ipaddress.ip_network(
             (self.address, self.bits), strict=False
         )

@@ -21,7 +21,7 @@ def _value(value: Optional) -> Any:
 
 
 def is_zero(value: Any) -> bool:
-    """Whether a value is the zero of its type."""
+    """Return whether a value is the zero of its type."""
     if isinstance(value, values.Duration):
         return value.ns == 0
     if isinstance(value, Optional):

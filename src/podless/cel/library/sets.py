@@ -12,7 +12,7 @@ from podless.runtime.meter import charge
 
 
 def contains(items: list[Any], others: list[Any]) -> bool:
-    """Whether each of the others is among the items."""
+    """Return whether each of the others is among the items."""
     bounds.afford_work(len(items) * len(others))
     return all(_within(other, items) for other in others)
 

@@ -136,7 +136,7 @@ def _url(text: str) -> Url:
 
 
 def is_url(text: str) -> bool:
-    """Whether a text is a URL that a request can be made for."""
+    """Return whether a text is a URL that a request can be made for."""
     try:
         parse_url(text, True)
     except EvaluationError:

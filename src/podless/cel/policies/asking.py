@@ -42,7 +42,7 @@ class DecisionValue:
         self._answer = answer
 
     def allowed(self) -> bool:
-        """Whether it is allowed."""
+        """Return whether it is allowed."""
         return self._answer.allowed
 
     def reason(self) -> str:
@@ -50,7 +50,7 @@ class DecisionValue:
         return self._answer.reason
 
     def errored(self) -> bool:
-        """Whether the question failed."""
+        """Return whether the question failed."""
         return bool(self._answer.error)
 
     def error(self) -> str:
@@ -110,7 +110,7 @@ class GroupCheck:
     _question: AccessQuestion
 
     def resource(self, text: str) -> ResourceCheck:
-        """About a resource of the group. Raises EvaluationError."""
+        """Return a check of a resource of the group. Raises EvaluationError."""
         if not text.strip():
             raise EvaluationError("resource must not be empty")
         return ResourceCheck(self._ask, self._question._replace(resource=text))
@@ -124,13 +124,13 @@ class AuthorizerValue:
     _account: tuple[str, str] | None = None
 
     def path(self, text: str) -> PathCheck:
-        """About a path. Raises EvaluationError."""
+        """Return a check of a path. Raises EvaluationError."""
         if not text.strip():
             raise EvaluationError("path must not be empty")
         return PathCheck(self._ask, AccessQuestion("", path=text, account=self._account))
 
     def group(self, text: str) -> GroupCheck:
-        """About a group of resources."""
+        """Return a check of an API group."""
         return GroupCheck(self._ask, AccessQuestion("", group=text, account=self._account))
 
     def serviceAccount(self, namespace: str, name: str) -> AuthorizerValue:  # noqa: N802
@@ -142,7 +142,7 @@ class AuthorizerValue:
         return AuthorizerValue(self._ask, (namespace, name))
 
     def about(self, group: str, resource: str, subresource: str, namespace: str, name: str) -> ResourceCheck:
-        """About one object."""
+        """Return a check of one object."""
         return ResourceCheck(
             self._ask, AccessQuestion("", "", group, resource, subresource, namespace, name, self._account)
         )

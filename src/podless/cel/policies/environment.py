@@ -126,7 +126,7 @@ class Structs:
         return _STRUCTS.get(struct, {}).get(name)
 
     def constructs(self, struct: str) -> bool:
-        """Whether expressions may make values of a struct type."""
+        """Return whether expressions may make values of a struct type."""
         return self._patches and (struct in ("JSONPatch", "Object") or struct.startswith("Object."))
 
 

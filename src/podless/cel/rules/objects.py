@@ -137,7 +137,7 @@ class NodeRules:
             todo.extend(below for below in (part.items, part.additional) if below is not None)
 
     def fits(self, value: Any) -> bool:
-        """Whether a value is of this node's type, as far as that can be seen of it alone."""
+        """Return whether a value is of this node's type, as far as that can be seen of it alone."""
         return value.__class__ in self.classes
 
     @property
@@ -254,7 +254,7 @@ class _Walk:
         charge(len(compiled) + (before - self.left) // _STEP_COST)
 
     def holds(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str) -> bool:
-        """Whether a rule needs no further word: it holds, or it failed and that was said."""
+        """Return whether a rule needs no further word: it holds, or it failed and that was said."""
         before: Any = old if old is not None else _ABSENT
         assert rule.program is not None
         run = rule.program.run
@@ -271,7 +271,7 @@ class _Walk:
     def judge(
         self, rule: ValidationRule, run: Callable[..., tuple[Any, int]], obj: Any, before: Any, at: str, kind: str
     ) -> bool:
-        """As `holds`, with the value that stands for the old one."""
+        """Evaluate a rule as `holds` does, with the value that stands for the old one."""
         try:
             result, cost = run(obj, before, limit=LIMIT)
         except EvaluationError as error:

@@ -82,10 +82,10 @@ def _texts(node: Schema) -> set[str]:
 def judge_node(
     node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozenset[str] = frozenset()
 ) -> NodeVerdict:
-    """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource.
+    """Return the verdict on a node of a valid schema. resource: whether it is the root or an embedded resource.
 
-    new: the release in which rules are new, but for those whose texts are stored. What compiles without anything that
-    came later means the same in all releases, so they share the verdict.
+    new: the release whose CEL library new rules may use; rules in `stored` may use more. Schemas that compile with the
+    library of the oldest release share one verdict for all releases.
     """
     if new.without:
         verdict = _verdict(node, resource, library.oldest_release(), stored)

@@ -134,7 +134,7 @@ class _Printer:
 
 
 def touches(path: str, field: str) -> bool:
-    """Whether a change of one field is a change of another: it is the same, within it, or around it."""
+    """Return whether a change of one field is a change of another: it is the same, within it, or around it."""
     return path == field or any(
         long.startswith(short) and long[len(short)] in ".[" for short, long in ((path, field), (field, path)) if short
     )

@@ -31,7 +31,7 @@ def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:
 
 
 def _is_first(path: tuple[Step, ...], common: int) -> bool:
-    """Whether a field is the first that is shown of a list's item."""
+    """Return whether a field is the first that is shown of a list's item."""
     return len(path) > 1 and not isinstance(path[-2], str) and common <= len(path) - 2
 
 

@@ -124,7 +124,7 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
 
 
 def is_owned(obj: Object | None) -> bool:
-    """Whether a controller owns an object, and brings it back by itself."""
+    """Return whether a controller owns an object, and brings it back by itself."""
     references = (obj or {}).get("metadata", {}).get("ownerReferences") or ()
     return any(one.get("controller") for one in references)
 

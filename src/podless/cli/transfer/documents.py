@@ -113,7 +113,7 @@ class Folder:
 
 
 def _part(text: str) -> str:
-    """Part of a path, which a server that is none could have lead elsewhere. Raises BadDocument."""
+    """Return a part of a path. Raises BadDocument for one that a broken server could use to leave the folder."""
     if "/" in text or "\0" in text or text in (".", ".."):
         raise BadDocument(f"the server sent an invalid name: {text!r}")
     return text

@@ -227,7 +227,7 @@ class Import:
 
 
 def _has_status(obj: Object) -> bool:
-    """Whether anybody has written its status."""
+    """Return whether anybody has written its status."""
     return any(each.get("subresource") == "status" for each in obj["metadata"].get("managedFields") or ())
 
 

@@ -46,7 +46,7 @@ class Filter:
     labels: LabelSelector | None = None
 
     def takes(self, obj: Object) -> bool:
-        """Whether an object is wanted by itself."""
+        """Return whether an object is wanted by itself."""
         metadata = obj["metadata"]
         if self.namespaces and metadata.get("namespace") not in self.namespaces:
             return False
@@ -129,7 +129,7 @@ class Order:
                 yield from _readable(where, raw)
 
     def takes(self, obj: Object) -> bool:
-        """Whether an object is to be imported."""
+        """Return whether an object is to be imported."""
         if made_by_server(obj) or obj["metadata"].get("deletionTimestamp"):
             return False
         if self._wanted.everything or self._wanted.takes(obj):

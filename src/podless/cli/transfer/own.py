@@ -42,7 +42,7 @@ def _is_flow(obj: Object) -> bool:
 
 
 def _is_account(obj: Object) -> bool:
-    """Whether an object is a default account without content."""
+    """Return whether an object is a default account without content."""
     return obj["metadata"]["name"] == "default" and set(obj["metadata"]) <= _PLAIN and not set(obj) - _HEAD
 
 
@@ -86,13 +86,13 @@ def kind_of(obj: Object) -> tuple[str, str]:
 
 
 def made_by_server(obj: Object) -> bool:
-    """Whether every server has its own copy, so that this one is of no use elsewhere."""
+    """Return whether every server has its own copy, so that this one is of no use elsewhere."""
     rule = _OWN.get(kind_of(obj))
     return rule is not None and rule(obj)
 
 
 def is_adopted(obj: Object) -> bool:
-    """Whether a server may have made one before, to which this one's labels, annotations and fields are added."""
+    """Return whether the target may have created this object itself. The import then merges into it."""
     name = obj["metadata"]["name"]
     kind = kind_of(obj)
     return (kind == ("", "Namespace") and name in _NAMESPACES) or (kind == ("", "ServiceAccount") and name == "default")

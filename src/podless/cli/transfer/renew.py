@@ -96,7 +96,7 @@ def renew_status(obj: Object, generation: int) -> Object:
 
 
 def has_all(there: Any, wanted: Any) -> bool:
-    """Whether a value has all that is wanted; defaults and what others added may be there as well."""
+    """Return whether a value has all that is wanted; defaults and what others added may be there as well."""
     if not wanted and not isinstance(wanted, bool | int | float):
         return not there or (isinstance(wanted, dict) and isinstance(there, dict))
     if isinstance(wanted, dict):

@@ -12,23 +12,23 @@ _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def pod_phase(pod: Object) -> str:
-    """Pending, Running, Succeeded or Failed."""
+    """Return the phase of a pod (default: Pending)."""
     found: str = (pod.get("status") or {}).get("phase") or "Pending"
     return found
 
 
 def is_terminating(pod: Object) -> bool:
-    """Whether it is being deleted."""
+    """Return whether it is being deleted."""
     return "deletionTimestamp" in pod["metadata"]
 
 
 def is_active(pod: Object) -> bool:
-    """Whether it is at work, or will be."""
+    """Return whether it is at work, or will be."""
     return not is_terminating(pod) and pod_phase(pod) not in ("Succeeded", "Failed")
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether it can be talked to."""
+    """Return whether it can be talked to."""
     return _readiness(pod).get("status") == "True"
 
 

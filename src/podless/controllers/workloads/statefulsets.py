@@ -33,7 +33,7 @@ class StatefulSets(OwnerController):
         await self._report(key, obj, list(known.values()), revision)
 
     async def _ended(self, known: dict[int, Object]) -> bool:
-        """Whether a pod has ended and was deleted, to be replaced."""
+        """Return whether a pod has ended and was deleted, to be replaced."""
         over = [
             pod
             for pod in known.values()

@@ -92,7 +92,7 @@ class Volumes(Controller):
         await ask.report_status(self.api, CLAIMS, claim, status)
 
     def _in_use(self, claim: Object) -> bool:
-        """Whether a pod that has not ended names the claim."""
+        """Return whether a pod that has not ended names the claim."""
         metadata = claim["metadata"]
         found = self.api.collection(PODS).under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(

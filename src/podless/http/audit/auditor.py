@@ -63,7 +63,7 @@ class AuditContext:
         self.other = user
 
     def decide(self, allowed: bool, reason: str) -> None:
-        """Whether it is allowed, and why."""
+        """Return whether it is allowed, and why."""
         self.annotations = {_DECISION: "allow" if allowed else "forbid", _REASON: reason}
 
 

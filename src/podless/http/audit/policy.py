@@ -31,7 +31,7 @@ class AuditedResources:
     names: tuple[str, ...] = ()
 
     def fits(self, asked: Attributes) -> bool:
-        """Whether something of this is asked for."""
+        """Return whether something of this is asked for."""
         if self.group != asked.group:
             return False
         if not self.resources:
@@ -45,7 +45,7 @@ class AuditedResources:
         return not patterns.isdisjoint(self.resources)
 
     def names_it(self, asked: Attributes) -> bool:
-        """Whether the resource is written down here."""
+        """Return whether the resource is written down here."""
         return self.group == asked.group and _whole(asked) in self.resources
 
 
@@ -64,7 +64,7 @@ class AuditRule:
     managed: bool = True
 
     def fits(self, user: User, asked: Attributes) -> bool:
-        """Whether the rule is about a request of a user."""
+        """Return whether the rule is about a request of a user."""
         if self.users and user.name not in self.users:
             return False
         if self.groups and not any(group in user.groups for group in self.groups):
@@ -95,7 +95,7 @@ class AuditPolicy:
 
 
 def tells_bodies(rule: AuditRule, asked: Attributes) -> bool:
-    """Whether bodies may be told: never those of secrets, unless the rule names them."""
+    """Return whether bodies may be told: never those of secrets, unless the rule names them."""
     if (asked.group, _whole(asked)) not in _SECRETS:
         return True
     return any(each.names_it(asked) for each in rule.resources)

@@ -125,7 +125,7 @@ class InjectedFault:
         return ends or self.bookmarks or self.duplicate > 1 or self.burst > 0
 
     def fits(self, request: Request, kinds: Kinds) -> bool:
-        """Whether the request matches."""
+        """Return whether the request matches."""
         asked = request.info.asked
         if self.webhook or bool(asked.resource) is bool(self.path):
             return False
@@ -273,12 +273,12 @@ _TYPES = {str: "a string", int: "an integer", float: "a number", bool: "true or 
 
 
 def _is(wanted: str, its: str, asked: Attributes) -> bool:
-    """Whether a resource matches; without a group in any group, without a subresource the object itself."""
+    """Return whether a resource matches; without a group in any group, without a subresource the object itself."""
     name, _, part = wanted.partition("/")
     plain, _, group = name.partition(".")
     return plain in ("*", its) and (not group or group == asked.group) and (part == asked.subresource or wanted == "*")
 
 
 def _like(wanted: str, text: str) -> bool:
-    """Whether a text equals the pattern, or starts with it if that ends in *."""
+    """Return whether a text equals the pattern, or starts with it if that ends in *."""
     return not wanted or wanted == text or (wanted[-1] == "*" and text.startswith(wanted[:-1]))

@@ -128,6 +128,6 @@ class Faults:
         return next((fault for fault in fitting if fault.happens(what)), None)
 
     def webhook(self, url: str) -> bool:
-        """Whether a call to a webhook must time out."""
+        """Return whether a call to a webhook must time out."""
         wanted = (fault for fault in self._faults if fault.webhook and url.startswith(fault.webhook))
         return any(fault.happens(url) for fault in wanted)

@@ -108,7 +108,7 @@ class Conversions:
         return found
 
     def can_convert(self, source: str, target: str) -> bool:
-        """Whether there is a way from a version to another."""
+        """Return whether there is a way from a version to another."""
         return source == target or (source, target) in self._ways
 
     def convert(self, obj: Object, api_version: str) -> Object:

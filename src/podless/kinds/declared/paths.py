@@ -146,7 +146,7 @@ def remove_value(obj: Object, path: DeclaredPath) -> None:
 
 
 def is_within(path: DeclaredPath, other: DeclaredPath) -> bool:
-    """Whether a path is another one, or leads to something in it."""
+    """Return whether a path is another one, or leads to something in it."""
     return path.steps[: len(other.steps)] == other.steps
 
 

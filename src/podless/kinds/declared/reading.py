@@ -253,7 +253,7 @@ class _Reader:
         return path
 
     def _claim(self, pair: tuple[str, str], path: DeclaredPath, at: str) -> bool:
-        """Whether nothing else writes to a field, or to a part of it."""
+        """Return whether nothing else writes to a field, or to a part of it."""
         written = self._written[pair]
         charge(len(written))
         for other in written:

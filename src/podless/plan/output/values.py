@@ -40,7 +40,7 @@ def describe_field(field: FieldChange) -> str:
 
 
 def is_ownership(field: FieldChange) -> bool:
-    """Whether a field only gets other managers."""
+    """Return whether a field only gets other managers."""
     return field.before is None and field.after is None and bool(field.new_managers)
 
 

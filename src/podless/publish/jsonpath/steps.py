@@ -222,7 +222,7 @@ _COMPARABLE = {str, int, float, bool}
 
 
 def _compare(operator: str, one: Any, other: Any) -> bool:
-    """Whether a comparison holds.
+    """Return whether a comparison holds.
 
     Only values of one type compare: no integer is a float, and booleans have no order.
     """

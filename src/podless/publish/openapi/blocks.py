@@ -75,7 +75,7 @@ def _further(indent: int) -> int:
 
 @bounded_cache(1024)
 def _plain(text: str) -> bool:
-    """Whether a text needs no quotes, as far as that is plain to see."""
+    """Return whether a text needs no quotes, as far as that is plain to see."""
     if _PLAIN.fullmatch(text):
         return text.lower() not in _WORDS
     return len(text) < _LONG and _OLD.fullmatch(text) is not None

@@ -187,7 +187,7 @@ class _Walk:
         return name
 
     def _home(self, struct: Struct) -> tuple[str, str]:
-        """The group of a struct and what stands before its name: this group, or the one that shares it with others."""
+        """Return the group of a struct and the prefix of its name: of this group, or of the one that shares it."""
         if struct.name == _VERSION and struct.home == "meta/v1":
             return texts.META, VERSION
         if struct.home == "meta/v1":
@@ -263,7 +263,7 @@ class _Walk:
 
 
 def _is_bare(field: Field, struct: str) -> bool:
-    """Whether a field is a reference and nothing else."""
+    """Return whether a field is a reference and nothing else."""
     if (struct, field.name) == ("IngressRule", "http"):
         return has("BareHTTPRules")
     return (struct, field.name) in _BARE

@@ -304,7 +304,7 @@ class OperationsWriter:
         return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
 
     def _served(self, action: str) -> bool:
-        """Whether an action is served. A definition that is being deleted is still shown completely."""
+        """Return whether an action is served. A definition that is being deleted is still shown completely."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
     def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:

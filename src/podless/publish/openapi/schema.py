@@ -52,7 +52,7 @@ def _literal(value: Any) -> Any:
 
 
 def _omit_zero(value: Any) -> Any:
-    """Zero values are left out: "", false, [] and {}."""
+    """Return None for zero values: "", false, [] and {}."""
     return value or None
 
 

@@ -94,7 +94,7 @@ def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
 
 
 def matches_etag(if_none_match: str, etag: str) -> bool:
-    """Whether an If-None-Match header names the ETag (weakly) or is *."""
+    """Return whether an If-None-Match header names the ETag (weakly) or is *."""
     tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return "*" in tags or f'"{etag}"' in tags
 
@@ -176,7 +176,7 @@ class DocumentLibrary:
         return self.document(request) if request.group_version else self.index()
 
     def ready(self, document: str, request: DocumentRequest) -> bool:
-        """Whether an answer is there, or soon made."""
+        """Return whether an answer is there, or soon made."""
         if document == "v3" and not request.group_version:
             return self._index[0] == self._generation()
         form = accepted_form(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
@@ -295,7 +295,7 @@ class DocumentLibrary:
             self._parts[name][kind] = made
 
     def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
-        """The parts of versions of custom kinds. Raises MissingParts."""
+        """Return the document parts of versions of custom kinds. Raises MissingParts."""
         kept = self._parts[form.name]
         found: list[AreaEntries] = []
         steps: list[PreparationStep] = []

@@ -54,7 +54,7 @@ def write_double(number: int, value: float) -> bytes:
 
 
 def write_any(number: int, value: Any) -> bytes:
-    """Any value, as a YAML text."""
+    """Encode any value as a YAML text."""
     return write_block(number, write_text(2, blocks.block_text(serializer.encode_json(value).decode())))
 
 

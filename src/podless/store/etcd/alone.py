@@ -95,7 +95,7 @@ class Alone:
                     await self._delete(self._own, 0)
 
     def holds(self, shown: int) -> bool:
-        """Whether no client can have seen anything later than the revision `shown`."""
+        """Return whether no client can have seen anything later than the revision `shown`."""
         return self.made > 0 and not self._unknown and shown >= self._newest and _now() < self._until
 
     # transactions
@@ -235,7 +235,7 @@ class Alone:
         await self._client.ask("put", m.PutRequest(key=self._own))
 
     async def _gone(self, found: Any = None) -> bool:
-        """Whether there is no key; one whose holder is gone, or that is this server's own by mistake, is deleted."""
+        """Return whether the key is absent. Deletes one whose holder is gone or that is this server's own."""
         if found is None:
             found = (await self._client.ask("range", m.RangeRequest(key=self._key))).kvs
         if not found:

@@ -27,7 +27,7 @@ class Leases:
         self._lock = asyncio.Lock()
 
     def wanted(self, key: str) -> bool:
-        """Whether a key goes by itself."""
+        """Return whether a key goes by itself."""
         return key.startswith(self._prefixes)
 
     async def lease(self, key: str) -> int:

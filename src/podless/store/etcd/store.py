@@ -265,7 +265,7 @@ class EtcdStore:
         self._newest = max(self._newest, revision)
 
     def alone(self, shown: int) -> bool:
-        """Whether only this server writes, and a follower that was told up to `shown` knows all that it has written."""
+        """Return whether only this server writes and a follower that has seen `shown` knows all of its writes."""
         return self._alone.holds(shown)
 
     async def commit(self, operations: Sequence[Operation]) -> int:

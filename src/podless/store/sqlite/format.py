@@ -165,7 +165,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[int]) -> None:
-    """Whether SQLite found all that was durable in the log. Raises Damaged, and keeps a copy of the log."""
+    """Return whether SQLite found all that was durable in the log. Raises Damaged, and keeps a copy of the log."""
     try:
         read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
     except sqlite3.Error as error:

@@ -41,12 +41,12 @@ def of_write(error: Exception) -> StoreError:
 
 
 def is_full(error: sqlite3.Error) -> bool:
-    """Whether a write failed because the disk is full."""
+    """Return whether a write failed because the disk is full."""
     return _code(error) in _FULL
 
 
 def is_interrupt(error: sqlite3.Error) -> bool:
-    """Whether a progress handler ended the statement."""
+    """Return whether a progress handler ended the statement."""
     return _code(error) == sqlite3.SQLITE_INTERRUPT
 
 

@@ -157,7 +157,7 @@ class SQLiteStore:
             self._database = None
 
     def alone(self, shown: int) -> bool:
-        """Whether no client can have seen a later change: always True."""
+        """Return whether no client can have seen a later change: always True."""
         return True
 
     async def current(self) -> int:
@@ -425,7 +425,7 @@ def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
 
 
 def _frees(chains: Sequence[_Authored]) -> bool:
-    """Whether all operations free space."""
+    """Return whether all operations free space."""
     operations = [one for commits, _ in chains for each in commits for one in each if one.stored is not KEPT]
     return all(one.stored is None or one.frees for one in operations)
 

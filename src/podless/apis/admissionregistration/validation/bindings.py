@@ -22,7 +22,7 @@ _EXCLUSIVE = "name and selector are mutually exclusive"
 
 
 def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
-    """All rules of a binding."""
+    """Validate a ValidatingAdmissionPolicyBinding or a MutatingAdmissionPolicyBinding."""
     spec, path = binding["spec"], "spec"
     policy = spec.get("policyName") or ""
     if policy:

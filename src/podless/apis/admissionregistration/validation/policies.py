@@ -38,7 +38,7 @@ _RESERVED = frozenset(
 
 
 def check_validating(policy: Object) -> list[FieldError]:
-    """All rules of a ValidatingAdmissionPolicy."""
+    """Validate a ValidatingAdmissionPolicy."""
     spec, path = policy["spec"], "spec"
     errors, environment = _check_common(spec, path, composed=bool(spec.get("variables")))
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
@@ -62,7 +62,7 @@ def check_validating(policy: Object) -> list[FieldError]:
 
 
 def check_mutating(policy: Object) -> list[FieldError]:
-    """All rules of a MutatingAdmissionPolicy."""
+    """Validate a MutatingAdmissionPolicy."""
     spec, path = policy["spec"], "spec"
     errors, environment = _check_common(spec, path, composed=True)
     errors += rules.check_changing(spec.get("matchConstraints") or {}, f"{path}.matchConstraints")
@@ -75,7 +75,7 @@ def check_mutating(policy: Object) -> list[FieldError]:
 
 
 def check_status(policy: Object) -> list[FieldError]:
-    """All rules of a policy's status."""
+    """Validate the status of a policy: its conditions and type checking warnings."""
     errors = conditions.validate_conditions((policy.get("status") or {}).get("conditions") or [], "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
@@ -85,7 +85,10 @@ def check_status(policy: Object) -> list[FieldError]:
 
 
 def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[FieldError], Environment]:
-    """What both kinds of policy have, and what their expressions may name. composed: `variables` is declared."""
+    """Validate what both kinds of policy share. Returns the errors, and the environment of their expressions.
+
+    composed: whether expressions may use `variables`.
+    """
     from podless.cel.policies import Environment  # takes its time, and is needed with the first policy only
 
     errors = rules.check_choice(spec, "failurePolicy", rules.FAILURE_POLICIES, path, required=True)

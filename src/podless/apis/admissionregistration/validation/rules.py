@@ -26,7 +26,7 @@ _MOST_CONDITIONS = 64
 def check_choice(
     obj: Object, name: str, choices: Sequence[str], path: str, *, required: bool = False
 ) -> list[FieldError]:
-    """A field that may have some values only. required: it has to be there."""
+    """Validate a field that has one of several values. required: reject an absent or empty field."""
     value = obj.get(name)
     if value is None or (required and not value):
         return [field.required(f"{path}.{name}")] if required else []
@@ -34,7 +34,7 @@ def check_choice(
 
 
 def check_rule(rule: Object, path: str) -> list[FieldError]:
-    """A rule: operations, groups, versions, resources and scope."""
+    """Validate a rule: operations, groups, versions, resources and scope."""
     errors = _check_operations(rule.get("operations") or [], f"{path}.operations")
     for name, what in (("apiGroups", "groups"), ("apiVersions", "versions")):
         given = rule.get(name) or []
@@ -92,7 +92,7 @@ def _check_resources(resources: list[str], path: str) -> list[FieldError]:
 
 
 def check_matching(matching: Object, path: str) -> list[FieldError]:
-    """A MatchResources."""
+    """Validate a MatchResources."""
     errors = check_choice(matching, "matchPolicy", MATCH_POLICIES, path, required=True)
     for name in ("namespaceSelector", "objectSelector"):
         selector, where = matching.get(name), f"{path}.{name}"
@@ -123,7 +123,7 @@ def load_expressions() -> None:
 
 
 def check_conditions(conditions: Sequence[Object], environment: Environment, path: str) -> list[FieldError]:
-    """Conditions that a request must meet for a webhook or policy to count."""
+    """Validate the matchConditions of a webhook or policy."""
     errors: list[FieldError] = []
     if len(conditions) > _MOST_CONDITIONS:
         errors.append(field.too_many(path, len(conditions), _MOST_CONDITIONS))
@@ -151,10 +151,10 @@ def check_expression(
     patches: bool = False,
     shown: str = "",
 ) -> list[FieldError]:
-    """An expression that has to be there and to compile.
+    """Validate an expression, which must be set and compile.
 
-    kind: what it gives, a name in podless.cel.policies. missing: what is said where it is blank. authorizer, patches:
-    see `Environment.compile`. shown: as it was written, where that is not the source.
+    kind: the type of its result, a name in podless.cel.policies. missing: the error text for a blank expression.
+    authorizer, patches: see `Environment.compile`. shown: the expression in errors, if it differs from the source.
     """
     from podless.cel import policies  # takes its time, and few objects have expressions
 
@@ -167,7 +167,7 @@ def check_expression(
 
 
 def check_changing(matching: Object, path: str) -> list[FieldError]:
-    """That rules for what changes objects are about no deletes."""
+    """Reject deletes in the rules of a mutating policy or binding."""
     return [
         field.not_supported(f"{path}.resourceRules.operations", operation, _CHANGING)
         for rule in each(matching.get("resourceRules") or [])

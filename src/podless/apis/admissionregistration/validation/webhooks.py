@@ -18,7 +18,7 @@ _EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
 
 
 def fill_webhooks(configuration: Object) -> None:
-    """The ports of services."""
+    """Set the default port of Services."""
     for webhook in each(configuration.get("webhooks") or []):
         service = webhook["clientConfig"].get("service")
         if service is not None:
@@ -26,7 +26,10 @@ def fill_webhooks(configuration: Object) -> None:
 
 
 def check_webhooks(configuration: Object, old: Object | None = None) -> list[FieldError]:
-    """All rules of a configuration; what was wrong in all of the old one's webhooks may stay wrong."""
+    """Validate a webhook configuration.
+
+    On an update, accepts faults that the old configuration has too: side effects, review versions and names.
+    """
     errors: list[FieldError] = []
     webhooks = configuration.get("webhooks") or []
     before = (old or {}).get("webhooks") or []
@@ -59,7 +62,7 @@ def _validate_webhook(webhook: Object, path: str, effects: tuple[str, ...], cond
 
 
 def check_hook(hook: Object) -> list[FieldError]:
-    """The rules of a webhook for a hook of podless.hooks, which has a name of another form, and no clientConfig."""
+    """Validate a hook of podless.hooks as a webhook, except its name and clientConfig."""
     return _check_call(hook, "hook", _EFFECTS) + _check_conditions(hook, "hook")
 
 
@@ -90,7 +93,7 @@ def _check_conditions(webhook: Object, path: str) -> list[FieldError]:
 
 
 def _check_name(name: str, path: str) -> list[FieldError]:
-    """A webhook's name has a domain of its own."""
+    """Validate the name of a webhook: a domain of at least three segments."""
     if not name:
         return [field.required(path)]
     faults = names.check_subdomain(name)

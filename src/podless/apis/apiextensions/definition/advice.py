@@ -1,4 +1,4 @@
-"""What a client is told of a CustomResourceDefinition that is accepted."""
+"""Warnings about a CustomResourceDefinition that is accepted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from podless.schema import warnings as of_schema
 
 
 def warn_of_formats(new: Object, old: Object | None = None) -> list[str]:
-    """Formats that nothing checks; on an update only those that the old definition does not have."""
+    """Return warnings for formats that are not checked; on an update, only for those that are new."""
     known = set() if old is None else set(_list_warnings(old))
     return [text for text in _list_warnings(new) if text not in known]
 
 
 def _list_warnings(crd: Object) -> list[str]:
-    """The warnings of all schemas, each once."""
+    """Return the warnings of all schemas, each once."""
     return list(dict.fromkeys(text for schema in shared.list_schemas(crd["spec"]) for text in of_schema(schema)))

@@ -38,7 +38,7 @@ _VERSION_FIELDS = ("name", "served", "storage", "deprecated", "deprecationWarnin
 
 
 def to_v1(crd: Object) -> Object:
-    """A definition of v1beta1 in the words of v1; the given one is left as it is. Parts may be missing."""
+    """Convert a definition from v1beta1 to v1. Does not change the given one, which may be incomplete."""
     if crd.get("spec") is None:
         return crd
     found = read_layout(crd["spec"])
@@ -51,7 +51,7 @@ def to_v1(crd: Object) -> Object:
 
 
 def from_v1(crd: Object) -> Object:
-    """A definition of v1 in the words of v1beta1; the given one is left as it is. Parts may be missing."""
+    """Convert a definition from v1 to v1beta1. Does not change the given one, which may be incomplete."""
     if crd.get("spec") is None:
         return crd
     found = Layout.read_layout(crd["spec"])
@@ -90,7 +90,7 @@ def read_layout(spec: Object) -> Layout:
 
 
 def _conversion(given: Object) -> Object:
-    """conversion in the words of v1."""
+    """Convert the field conversion to v1."""
     found = {"strategy": given["strategy"]} if "strategy" in given else {}
     client, reviews = given.get("webhookClientConfig"), given.get("conversionReviewVersions")
     if client is not None or reviews:
@@ -105,7 +105,7 @@ def _version(given: Object, here: str, there: str) -> Object:
 
 
 def _renamed(name: str, value: Any, here: str, there: str) -> Any:
-    """Columns with their path under its other name; all else as it is."""
+    """Rename the path field of printer columns, and return all other values unchanged."""
     if name != _COLUMNS or not isinstance(value, list):
         return value
     return [{there if key == here else key: item for key, item in each(column).items()} for column in each(value)]
@@ -121,7 +121,11 @@ def _ordered_version(given: Object) -> Object:
 
 
 def set_defaults(crd: Object) -> None:
-    """Scope, names, versions, conversion, preserveUnknownFields, storedVersions, and types of embedded resources."""
+    """Set the defaults of a v1beta1 definition.
+
+    These are scope, names, versions, conversion, preserveUnknownFields, storedVersions and the types of embedded
+    resources.
+    """
     spec = crd["spec"]
     names = spec["names"]
     spec["scope"] = spec["scope"] or "Namespaced"
@@ -147,7 +151,7 @@ def set_defaults(crd: Object) -> None:
 
 
 def _type_embedded(spec: Object) -> None:
-    """An embedded resource is an object; the documents of v1beta1 do not say so in the schema, later ones must."""
+    """Set the type of embedded resources to object, which v1beta1 leaves out and v1 requires."""
     from podless.schema.definition import walk_nodes
 
     for schema in list_schemas(spec):
@@ -159,7 +163,7 @@ def _type_embedded(spec: Object) -> None:
 
 
 def check_exclusive(given: Layout) -> list[FieldError]:
-    """What all versions share is said at the top, and what differs in each version: never both."""
+    """Reject fields that are set both at the top and in versions, or that have the same value in all versions."""
     errors = []
     for name, (noun, top) in _TOLD.items():
         if given.common.get(name) and any(version.get(name) is not None for version in given.versions):

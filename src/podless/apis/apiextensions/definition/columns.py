@@ -26,7 +26,7 @@ _SCALE = (
 
 
 def check_columns(columns: list[Object], path: str) -> list[FieldError]:
-    """additionalPrinterColumns."""
+    """Validate additionalPrinterColumns."""
     errors: list[FieldError] = []
     for index, column in enumerate(each(columns)):
         errors += _column(column, f"{path}[{index}]")
@@ -53,7 +53,7 @@ def check_subresources(subresources: Object | None, path: str) -> list[FieldErro
 def check_selectable(
     fields: list[Object], schema: Object | None, path: str, *, too_many: bool = False
 ) -> list[FieldError]:
-    """selectableFields, by the schema that they point into. too_many: more than are allowed may stay."""
+    """Validate selectableFields against the schema. too_many: accept more than the limit, as the old definition had."""
     errors: list[FieldError] = []
     seen = set()
     node = Node(schema or {})
@@ -80,7 +80,7 @@ def check_selectable(
 
 
 def kept_selectable(new: shared.Layout, old: shared.Layout | None, version: Object | None) -> bool:
-    """Whether a version (None for what is common) has too many selectable fields already, and no other ones."""
+    """Return whether a version (None for what is common) has too many selectable fields already, and no other ones."""
     if old is None:
         return False
     now, before = _fields(new, version), _fields(old, version)

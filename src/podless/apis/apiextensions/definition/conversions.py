@@ -13,7 +13,7 @@ _UNUSED = f"{_PATH} is not used: spec.conversion names a webhook"
 
 
 def check_declared(crd: Object, old: Object | None) -> list[FieldError]:
-    """What is wrong with the declared conversions of a sound definition. old: as it was before a change."""
+    """Validate the declared conversions of a definition that is valid apart from them. old: None on create."""
     text = _find_text(crd)
     if not text or _is_known(crd, old):
         return []
@@ -23,7 +23,7 @@ def check_declared(crd: Object, old: Object | None) -> list[FieldError]:
 
 
 def warn_of_conversions(crd: Object, old: Object | None = None) -> list[str]:
-    """What objects would lose on the way to another version and back, found by generated ones."""
+    """Return warnings about data that objects lose by a round trip between versions, tried on generated objects."""
     text = _find_text(crd)
     if _is_known(crd, old):
         return []
@@ -46,7 +46,7 @@ def _find_text(crd: Object) -> str:
 
 
 def _is_known(crd: Object, old: Object | None) -> bool:
-    """Whether nothing has changed that matters here."""
+    """Return whether nothing has changed that matters here."""
     return old is not None and _find_text(crd) == _find_text(old) and bool(crd["spec"] == old["spec"])
 
 

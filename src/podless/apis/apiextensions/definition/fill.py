@@ -17,7 +17,7 @@ SPEC_ORDER = ("group", "names", "scope", "versions", "conversion", "preserveUnkn
 
 
 def set_defaults(crd: Object) -> None:
-    """Singular, listKind and conversion where they are missing, the webhook's port, and storedVersions."""
+    """Set the defaults of singular, listKind, conversion, the webhook's port and storedVersions."""
     spec = crd["spec"]
     names = spec["names"]
     if not names.get("singular") and names["kind"]:
@@ -39,7 +39,7 @@ def set_defaults(crd: Object) -> None:
 
 
 def prepare_create(crd: Object) -> None:
-    """The status and generation of a new definition."""
+    """Set the status and generation of a new definition."""
     crd["metadata"]["generation"] = 1
     _drop_disabled(crd["spec"])
     stored = _storage(crd["spec"]) or None
@@ -48,9 +48,9 @@ def prepare_create(crd: Object) -> None:
 
 
 def prepare_update(new: Object, old: Object) -> None:
-    """Keeps the status of the old definition, and notes a new storage version in it.
+    """Keep the status of the old definition, and add a new storage version to it.
 
-    The caller counts the generation, when the spec has changed.
+    The caller increments the generation if the spec has changed.
     """
     if not _selects(old["spec"]) and _drop_disabled(new["spec"]) and new["spec"] == old["spec"]:
         new["metadata"]["generation"] += 1  # it is counted before they are dropped
@@ -78,7 +78,7 @@ def _drop_disabled(spec: Object) -> bool:
 
 
 def _coerce_defaults(spec: Object) -> None:
-    """Metadata in the default of an embedded resource becomes an ObjectMeta, as a real server leaves it."""
+    """Convert the metadata in defaults of embedded resources to an ObjectMeta, as kube-apiserver does."""
     for schema in shared.list_schemas(spec):
         if not plain.make_mention_search(schema, b'"default":{', b'"default":['):
             continue

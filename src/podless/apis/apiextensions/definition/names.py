@@ -13,7 +13,7 @@ _REQUIRED = ("plural", "singular", "kind", "listKind")
 
 
 def check_object_name(crd: Object) -> list[FieldError]:
-    """The object is named after what it defines, beside what any name must be."""
+    """Require the object's name to be PLURAL.GROUP."""
     spec, metadata = crd["spec"], crd["metadata"]
     wanted = f"{spec['names']['plural']}.{spec['group']}"
     text = 'must be spec.names.plural+"."+spec.group'
@@ -25,12 +25,12 @@ def check_object_name(crd: Object) -> list[FieldError]:
 
 
 def check_required(given: Object, path: str) -> list[FieldError]:
-    """The names that a spec must have."""
+    """Report the required names that a spec lacks."""
     return [field.required(f"{path}.{name}") for name in _REQUIRED if not given.get(name)]
 
 
 def check_names(given: Object, path: str) -> list[FieldError]:
-    """The syntax of the names that are given."""
+    """Validate the syntax of the names that are set."""
     errors: list[FieldError] = []
     for name in ("plural", "singular"):
         errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, ""))
@@ -46,6 +46,6 @@ def check_names(given: Object, path: str) -> list[FieldError]:
 
 
 def _label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
-    """One error for all that is wrong with a label; an empty one is left to check_required."""
+    """Return one error with all faults of a label. Reports an empty one only if it is required."""
     found = names.label_1035(checked) if value or required else []
     return [field.invalid(path, value, before + ",".join(found))] if found else []

@@ -49,7 +49,7 @@ class Checker:
     new: bool
 
     def validate_schema(self, schema: Object | None, path: str, *, status: bool) -> list[FieldError]:
-        """All that is wrong with one schema. status: whether its version has a status subresource."""
+        """Validate the schema of a version. status: whether the version has a status subresource."""
         if schema is None:
             return []
         digest = _digest(schema, status)
@@ -68,7 +68,7 @@ class Checker:
 
 
 def _digest(schema: Object, status: bool) -> bytes:
-    """What a verdict on a new definition's schema depends on; b"" where it is nested too deep, which the checks say."""
+    """Return a digest of all that a verdict depends on. b"" if the schema nests too deep, which the checks report."""
     try:
         return sha256(serializer.looked_at([schema, status])).digest()
     except RecursionError:
@@ -76,7 +76,7 @@ def _digest(schema: Object, status: bool) -> bytes:
 
 
 def keyword_options(layout: Layout, before: Layout | None) -> KeywordOptions:
-    """What must not be held against an update, because the old definition has it too; and what v1beta1 allows."""
+    """Return which faults to accept because the old definition or v1beta1 has them."""
     if before is None and not layout.legacy:
         return KeywordOptions()
     olds = before.schemas if before is not None else []
@@ -93,17 +93,20 @@ def keyword_options(layout: Layout, before: Layout | None) -> KeywordOptions:
 
 
 def _no_defaults(layout: Layout, before: Layout | None) -> str:
-    """Why defaults are refused, or "": v1beta1 takes none, but keeps those that v1 has set."""
+    """Return why defaults are rejected, or "". v1beta1 rejects them, unless v1 has set some before."""
     return _V1_ONLY if layout.legacy and not (before is not None and has_defaults(before)) else ""
 
 
 def _extended(layout: Layout) -> bool:
-    """Whether a schema says something that only structural schemas have."""
+    """Return whether a schema says something that only structural schemas have."""
     return any(node.get(name) for whole in layout.schemas for node in walk_nodes(whole) for name in _EXTENSIONS)
 
 
 def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
-    """Every version needs a schema, unless one had none before: then the served ones do, if they are pruned."""
+    """Require a schema in each version.
+
+    If the old definition lacked one, only served versions that prune need it.
+    """
     if shared.schema_of_version(layout.common) is not None:
         return []
     missing = [place for place, version in enumerate(layout.versions) if shared.schema_of_version(version) is None]
@@ -117,12 +120,12 @@ def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
 
 
 def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
-    """Defaults need pruning."""
+    """Reject defaults in a definition that preserves unknown fields."""
     if not layout.spec.get("preserveUnknownFields") or not has_defaults(layout) or _no_defaults(layout, before):
         return []
     return [field.invalid("spec.preserveUnknownFields", True, "must be false in order to use defaults in the schema")]
 
 
 def has_defaults(layout: Layout) -> bool:
-    """Whether a schema has a default anywhere."""
+    """Return whether a schema has a default anywhere."""
     return any("default" in node for whole in layout.schemas for node in walk_nodes(whole))

@@ -1,7 +1,7 @@
-"""What all versions of a definition share: a real server moves it from the versions to the spec before it checks.
+"""Fields that all versions of a definition share: kube-apiserver moves them from the versions to the spec.
 
-So the same fault is told of spec.validation when every version has the same schema, and of spec.versions[i].schema
-when they differ. Source: the conversion of apiextensions.k8s.io/v1 to the internal version.
+It does so before validation. The same fault is therefore reported for spec.validation if all versions have the same
+schema, and else for spec.versions[i].schema. Source: the conversion of apiextensions.k8s.io/v1 to the internal version.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Layout:
 
     @classmethod
     def read_layout(cls, spec: Object) -> Layout:
-        """The layout of a spec of v1: what is the same in all versions is moved."""
+        """Read the layout of a v1 spec. Fields that are equal in all versions become common ones."""
         given = spec.get("versions") or []
         common = {}
         for name in MOVED:
@@ -83,7 +83,7 @@ class Layout:
 
 
 def equal_json(one: Any, other: Any) -> bool:
-    """Equal as JSON: unlike in Python, 1 and true are two things."""
+    """Return whether two values are equal as JSON, where 1 and true differ."""
     if one is None or other is None:
         return one is other
     flags = orjson.OPT_SORT_KEYS
@@ -91,7 +91,7 @@ def equal_json(one: Any, other: Any) -> bool:
 
 
 def schema_of_version(version: Object) -> Object | None:
-    """The openAPIV3Schema of a version, or of what is common to all."""
+    """Return the openAPIV3Schema of a version, or of the fields that all versions share."""
     found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
     return found
 

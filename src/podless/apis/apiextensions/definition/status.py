@@ -30,19 +30,19 @@ _VERDICTS = {
 
 
 def find_condition(crd: Object, kind: str) -> Object | None:
-    """A condition of the definition, or None."""
+    """Return a condition of the definition, or None."""
     found: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
     return next((item for item in found if item["type"] == kind), None)
 
 
 def is_true(crd: Object, kind: str) -> bool:
-    """Whether a condition of the definition is there and true."""
+    """Return whether a condition of the definition is there and true."""
     found = find_condition(crd, kind)
     return found is not None and found["status"] == "True"
 
 
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
-    """Adds or changes a condition; its lastTransitionTime (now, as RFC 3339) changes only with its status."""
+    """Add or change a condition. Its lastTransitionTime (now, RFC 3339) changes only with its status."""
     fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
     known = find_condition(crd, kind)
     if known is None:
@@ -55,14 +55,14 @@ def set_condition(crd: Object, kind: str, status: str, reason: str, message: str
 
 
 def has_accepted_names(crd: Object) -> bool:
-    """Whether a definition has all of its names, so that no more is to be said of them, whatever the status is."""
+    """Return whether a definition has got all names that it asks for."""
     return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
 
 
 def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
-    """Which of its names a definition gets, and its NamesAccepted condition without a time.
+    """Return the names that a definition gets, and its NamesAccepted condition without a time.
 
-    others: the other definitions of the group; the names that they have been given are taken.
+    others: the other definitions of the group, whose accepted names are taken.
     """
     wanted, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
     resources, kinds = _taken_names([crd, *others])
@@ -87,7 +87,7 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
 
 
 def approval_state(crd: Object) -> tuple[str, str]:
-    """The state of the approval annotation ("" for a group that needs none) and what is to be said of it."""
+    """Return the state of the approval annotation and its message; ("", "") for a group that needs none."""
     group: str = crd["spec"]["group"]
     if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
         return "", ""
@@ -104,7 +104,7 @@ def approval_state(crd: Object) -> tuple[str, str]:
 
 
 def read_approval(crd: Object) -> str:
-    """The state that the approval annotation says, in whatever group the definition is."""
+    """Return the state of the approval annotation, whether or not the group needs one."""
     text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     if not text:
         return "missing"
@@ -114,16 +114,16 @@ def read_approval(crd: Object) -> str:
 
 
 def set_approval(crd: Object, now: str) -> None:
-    """Sets the condition that says whether a definition in a protected group is approved."""
+    """Set the condition KubernetesAPIApprovalPolicyConformant of a definition in a protected group."""
     state, text = approval_state(crd)
     if state:
         set_condition(crd, "KubernetesAPIApprovalPolicyConformant", *_VERDICTS[state], text, now)
 
 
 def set_structural(crd: Object, now: str) -> None:
-    """Sets or takes away the condition that lists how the schemas are not structural.
+    """Set or remove the condition NonStructuralSchema.
 
-    Only where unknown fields are kept may they be anything else.
+    Only definitions that preserve unknown fields may have schemas that are not structural.
     """
     status = crd.setdefault("status", {})
     found = _unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
@@ -134,7 +134,7 @@ def set_structural(crd: Object, now: str) -> None:
 
 
 def _unstructured(spec: Object) -> tuple[str, str, str]:
-    """Status, reason and message of the condition."""
+    """Return status, reason and message of the condition NonStructuralSchema."""
     from podless.schema.definition import structural_errors, unsupported_reason
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
@@ -173,14 +173,14 @@ def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
 
 
 def _ordered(names: Object) -> Object:
-    """Names in the order of the wire; plural and kind are there even when they are empty."""
+    """Return the names in the order of the wire, with plural and kind even if they are empty."""
     out = {name: names[name] for name in NAMES_ORDER if names.get(name)}
     full = {"plural": "", "kind": ""} | out
     return {name: full[name] for name in NAMES_ORDER if name in full}
 
 
 def _is_url(text: str) -> bool:
-    """Whether Go's url.ParseRequestURI finds a scheme and a host."""
+    """Return whether Go's url.ParseRequestURI finds a scheme and a host."""
     try:
         parts = urlsplit(text)
         _ = parts.port

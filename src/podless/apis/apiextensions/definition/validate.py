@@ -36,7 +36,7 @@ _PRESERVE = "cannot set to true, set x-kubernetes-preserve-unknown-fields to tru
 
 
 def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bool = False) -> list[FieldError]:
-    """All that is wrong with a new definition. rules: compiles x-kubernetes-validations. legacy: it is of v1beta1."""
+    """Validate a new definition. rules: compiles x-kubernetes-validations. legacy: the definition is a v1beta1 one."""
     errors = names.check_object_name(crd)
     errors += _spec(_layout(crd, legacy), None, rules, any_bundle=True)
     errors += _rest(crd, None, legacy)
@@ -46,7 +46,7 @@ def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bo
 def validate_update(
     new: Object, old: Object, rules: Expressions | None = None, *, legacy: bool = False
 ) -> list[FieldError]:
-    """All that is wrong with a changed definition; what was wrong before is forgiven in places."""
+    """Validate a changed definition. Some faults that the old one has too are accepted."""
     established = is_true(old, "Established")
     layout, before = _layout(new, legacy), _layout(old, legacy)
     any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
@@ -57,7 +57,7 @@ def validate_update(
 
 
 def validate_status_update(new: Object, old: Object) -> list[FieldError]:
-    """All that is wrong with a status that is written by itself: only the names in it are looked at."""
+    """Validate a written status: only the syntax of its names."""
     return names.check_names(new["status"]["acceptedNames"], "status.acceptedNames")
 
 
@@ -117,7 +117,7 @@ def _scope(scope: str) -> list[FieldError]:
 
 
 def _version(layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str) -> list[FieldError]:
-    """One version, with what it does not share with all."""
+    """Validate a version, except the fields that all versions share."""
     found = syntax.label_1035(version["name"])
     errors = [field.invalid(f"{path}.name", version["name"], ",".join(found))] if found else []
     errors += _deprecation(version, f"{path}.deprecationWarning")
@@ -134,7 +134,7 @@ def _version(layout: Layout, before: Layout | None, version: Object, checker: Ch
 
 
 def _common(layout: Layout, before: Layout | None, checker: Checker) -> list[FieldError]:
-    """What all versions share."""
+    """Validate the fields that all versions share."""
     common = layout.common
     schema = shared.schema_of_version(common)
     errors = checker.validate_schema(schema, "spec.validation.openAPIV3Schema", status=layout.any_status)
@@ -164,7 +164,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
 
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
-    """Names are unique and one version is stored."""
+    """Require unique version names and exactly one storage version."""
     shown: Any = None if given is None else versions.dump_versions(layout.versions)
     if not shown and not has("ValuesAsJSON"):
         shown = Literal(f"[]apiextensions.CustomResourceDefinitionVersion{'(nil)' if shown is None else '{}'}")
@@ -193,7 +193,7 @@ def _immutable(new: Object, old: Object, established: bool) -> list[FieldError]:
 
 
 def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list[FieldError]:
-    """status.storedVersions: the storage version is among them, and all are versions still."""
+    """Validate status.storedVersions: it has the storage version, and only versions that exist."""
     if not stored:
         return [field.invalid(path, stored, "must have at least one stored version")]
     places = {name: place for place, name in enumerate(each(stored))}
@@ -212,7 +212,7 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
 
 
 def _approval(crd: Object, old: Object | None) -> list[FieldError]:
-    """Groups of the Kubernetes community need approval; what was there before is let be."""
+    """Require approval of definitions in groups of the Kubernetes community, unless the old one lacked it too."""
     state, text = approval_state(crd)
     if not state or (old is not None and state == read_approval(old)):  # whatever group the old one was of
         return []

@@ -46,12 +46,12 @@ _VERSION = (
 
 
 def dump_versions(given: list[Object] | None) -> list[Object] | None:
-    """Versions as the internal struct prints them."""
+    """Return versions as Go prints the internal struct."""
     return None if given is None else [_version(one) for one in each(given)]
 
 
 def _version(given: Object) -> Object:
-    """One version as the internal struct prints it."""
+    """Return a version as Go prints the internal struct."""
     out = _flat(_VERSION, given)
     if out["Schema"] is not None:
         inner = out["Schema"].get("openAPIV3Schema")

@@ -27,7 +27,7 @@ _END = re.compile(rb"-----END ([^\n-]*+)-----")
 
 
 def check_conversion(conversion: Object | None, path: str, *, old: Object | None, any_bundle: bool) -> list[FieldError]:
-    """old: the conversion before an update. any_bundle: a caBundle that is no certificate may be given."""
+    """Validate the field conversion. old: the one before an update. any_bundle: accept an invalid caBundle."""
     if conversion is None:
         return []
     strategy, webhook = conversion["strategy"], conversion.get("webhook") or {}
@@ -48,7 +48,7 @@ def check_conversion(conversion: Object | None, path: str, *, old: Object | None
 
 
 def bundle_fault(conversion: Object | None) -> str:
-    """What is wrong with the caBundle of a conversion, or ""."""
+    """Return what is wrong with the caBundle of a conversion, or ""."""
     client = ((conversion or {}).get("webhook") or {}).get("clientConfig") or {}
     return _bundle_fault(base64.b64decode(client.get("caBundle") or ""))
 
@@ -69,7 +69,7 @@ def _client(client: Object | None, path: str, any_bundle: bool) -> list[FieldErr
 
 
 def check_service(service: Object, path: str) -> list[FieldError]:
-    """What is wrong with the reference to a webhook's Service."""
+    """Validate the reference to a webhook's Service."""
     # a real server takes the two names for each other
     errors = [
         field.required(f"{path}.{told}")
@@ -97,7 +97,7 @@ def _service_path(value: str, path: str) -> list[FieldError]:
 
 
 def check_url(value: str, path: str) -> list[FieldError]:
-    """What is wrong with the URL of a webhook."""
+    """Validate the URL of a webhook."""
     fault = _url_fault(value)
     if fault:
         return [field.required(path, f"url must be a valid URL: parse {gotext.quote(value)}: {fault}{_FORM}")]
@@ -114,7 +114,7 @@ def check_url(value: str, path: str) -> list[FieldError]:
 
 
 def _url_fault(value: str) -> str:
-    """What Go's url.Parse finds wrong with a URL, for the commoner faults."""
+    """Return the error of Go's url.Parse for a URL, for the common faults, or ""."""
     if any(char < " " or char == "\x7f" for char in each(value)):
         return "net/url: invalid control character in URL"
     if value.startswith(":"):
@@ -136,9 +136,9 @@ def _url_fault(value: str) -> str:
 
 
 def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "") -> list[FieldError]:
-    """The versions of the reviews that a webhook knows.
+    """Validate the review versions of a webhook.
 
-    strict: one of them must be known here. missing: what is said where there are none.
+    strict: require one that this server knows. missing: the error text if there are none.
     """
     if not versions:
         return [field.required(path, missing)]
@@ -156,13 +156,13 @@ def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "
 
 
 def _knew(old: Object | None) -> bool:
-    """Whether an old conversion named a known version, or none: then the new one must know one, too."""
+    """Return whether an old conversion named a known version, or none: then the new one must know one, too."""
     versions = ((old or {}).get("webhook") or {}).get("conversionReviewVersions") or []
     return not versions or bool(set(versions) & set(REVIEWS))
 
 
 def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """The blocks of a PEM text, each with its kind, and what stands between them; each byte is looked at once."""
+    """Return the blocks of a PEM text, each with its type, and the text between them. Takes linear time."""
     ends: dict[bytes, list[int]] = {}
     for end in _END.finditer(data):
         charge(1)
@@ -190,7 +190,7 @@ def _shown_bytes(bundle: str | None) -> str | None:
 
 
 def _bundle_fault(data: bytes) -> str:
-    """Why no certificate can be read from PEM, or ""."""
+    """Return why PEM data has no valid certificate, or ""."""
     if not data or not has("CheckedBundles"):
         return ""
     from cryptography import x509  # few definitions have a bundle, and the import takes longer than most of a start

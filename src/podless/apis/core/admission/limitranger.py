@@ -108,7 +108,7 @@ class LimitRanger(Plugin):
 
 
 def _read_limit_range(entry: Entry) -> _Range:
-    """A stored LimitRange; read once."""
+    """Return the decoded limits of a stored LimitRange. Caches them in the entry."""
     known: _Range | None = entry.forms.get("limits")
     if known is None:
         requests: Amounts = {}
@@ -211,7 +211,7 @@ def _check_pod(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> It
 
 
 def _collect_resources(spec: Object) -> list[tuple[Amounts, Amounts]]:
-    """Requests and limits of the containers; of those with the same ones the first, for each error is told once."""
+    """Return requests and limits of containers, each combination once, because each error is reported once."""
     found: dict[object, tuple[Amounts, Amounts]] = {}
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
@@ -222,7 +222,7 @@ def _collect_resources(spec: Object) -> list[tuple[Amounts, Amounts]]:
 
 
 def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
-    """Requests and limits of a pod."""
+    """Return requests and limits of a pod."""
     from podless.apis.podspec import amounts
 
     own = spec.get("resources") or {}

@@ -38,7 +38,7 @@ class NamespaceLifecycle(Plugin):
             await self._check_namespace(attr)
 
     async def _check_namespace(self, attr: AdmissionAttributes) -> None:
-        """The namespace is there and not being deleted."""
+        """Reject writes to a namespace that is missing or terminating. Raises NotFound or Forbidden."""
         name = attr.namespace
         try:
             entry = await self._state.namespace(name)

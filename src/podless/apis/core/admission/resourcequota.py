@@ -69,7 +69,7 @@ class ResourceQuota(Plugin):
             attr.along = Along((lock,), book)
 
     def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
-        """Adds what is asked for to what is used. Raises Forbidden."""
+        """Return the operations that add the request to the used amounts. Raises Forbidden if a quota is exceeded."""
         charges = []
         measure = usage.usage_function(attr.kind)
         new = measure(attr.obj) if measure is not None and attr.obj is not None else None
@@ -102,7 +102,7 @@ class ResourceQuota(Plugin):
         new: Usage | None,
         old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """What a write asks of a quota, and what is used of that. Raises Forbidden."""
+        """Return what a write requests of a quota, and the used amounts of these resources. Raises Forbidden."""
         kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
         requested, used = self._measure_usage(attr, collection, name, quota, new, old)
         if attr.operation == CREATE:
@@ -154,7 +154,7 @@ class _Booking:
         self._known: tuple[list[int], Sequence[Operation]] | None = None
 
     def __call__(self) -> Sequence[Operation]:
-        """The operations that are committed with the write. Raises Forbidden."""
+        """Return the operations to commit with the write. Raises Forbidden."""
         seen = [collection.changed for collection in self._about]
         if self._known is None or self._known[0] != seen:
             self._known = seen, self._work()
@@ -162,7 +162,7 @@ class _Booking:
 
 
 def _is_unmeasured(attr: AdmissionAttributes) -> bool:
-    """Whether a change is of a pod that stays as large and ends as it did."""
+    """Return whether a change is of a pod that stays as large and ends as it did."""
     if attr.operation == CREATE or attr.subresource == _RESIZE or not is_pod(attr.kind):
         return False
     return attr.obj is None or attr.old is None or _has_deadline(attr.obj) == _has_deadline(attr.old)

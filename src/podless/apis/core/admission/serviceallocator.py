@@ -1,9 +1,8 @@
-"""Who gives services their addresses and ports, so that of all servers over one store none gives one away twice.
+"""Allocates addresses and ports of Services, also if several servers share one store.
 
-What is taken is told by the services and the IPAddresses that are stored. A write that takes something writes a key as
-well, in the same commit: of two that do so at once, one learns of the other, looks again, and chooses anew where it has
-to. What a service gives up, or leaves when it is deleted, is free once its IPAddress is gone, before that write is
-answered.
+The stored Services and IPAddresses say what is taken. A write that allocates also writes a key in the same commit. If
+two servers do so at once, one of them gets a conflict, reads again, and chooses again if necessary. What a Service
+releases is free once its IPAddress is deleted, before the write is answered.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def name_of(kind: str, group: str) -> str:
 
 
 def name_faults(name: str) -> list[str]:
-    """What is wrong with the name of a ThirdPartyResource."""
+    """Return the faults of a ThirdPartyResource's name."""
     found = names.check_subdomain(name)
     if found:
         return found

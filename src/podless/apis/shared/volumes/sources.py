@@ -22,7 +22,10 @@ _NAMESPACE = "if the endpointnamespace is set, it must be a valid namespace name
 
 
 def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bool) -> Errors:
-    """A volume is in one place. volume: its name. affinity: whether the spec says on which nodes."""
+    """Require exactly one volume source, and validate it.
+
+    volume: the name of the volume. affinity: whether the spec has a nodeAffinity.
+    """
     given = 0
     for name, (shown, inner, rule) in _SOURCES.items():
         source = spec.get(name)

@@ -20,7 +20,7 @@ _INLINE = "in the context of inline volumes"
 
 
 def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
-    """All that is wrong with the spec of a volume of this name."""
+    """Validate the spec of a PersistentVolume. volume: its name."""
     path = "spec"
     yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
     yield from _capacity(spec.get("capacity"), f"{path}.capacity")
@@ -42,7 +42,7 @@ def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
 
 
 def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
-    """What is wrong with the spec of a volume that is none of its own, but part of what attaches it."""
+    """Validate the volume spec inside a VolumeAttachment."""
     for name in ("claimRef", "capacity"):
         if spec.get(name):
             yield field.forbidden(f"{path}.{name}", f"may not be specified {_INLINE}")
