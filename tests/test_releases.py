@@ -229,6 +229,29 @@ def test_endpoints_are_deprecated(release: str, warned: bool) -> None:
         assert ("Warning" in headers) is warned
 
 
+_BYTES = "[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x20, 0x31, 0x7d}"
+_UNKNOWN = (
+    'runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, '
+    f'Raw:{_BYTES}, ContentEncoding:"", ContentType:"application/json"}}'
+)
+_EXTENSION = f"runtime.RawExtension{{Raw:{_BYTES}, Object:runtime.Object(nil)}}"
+
+
+@pytest.mark.parametrize(("release", "time", "data"), [("1.30", None, _UNKNOWN), ("1.33", str, _EXTENSION)])
+def test_held_pods_and_revisions_of_old_releases(release: str, time: type | None, data: str) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "schedulingGates": [{"name": "a"}]}
+    with Server(tls=False, kubernetes_version=release) as server:
+        asked = _Asked(server)
+        _, pod = asked.send("POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": "a"}, "spec": spec})
+        [held] = pod["status"]["conditions"]
+        assert isinstance(held["lastTransitionTime"], time or type(None))
+        path = "/apis/apps/v1/namespaces/default/controllerrevisions"
+        asked.send("POST", path, {"metadata": {"name": "a"}, "revision": 1, "data": {"a": 2}})
+        raw = b'{"metadata": {"name": "a"}, "revision": 1, "data": {"a": 1}}'
+        _, refused = asked.send("PUT", f"{path}/a", raw)
+        assert refused["message"].endswith(f"data: Invalid value: {data}: field is immutable")
+
+
 def test_a_release_that_is_not_recorded_words_errors_as_its_server_does() -> None:
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",

@@ -75,6 +75,8 @@ CHANGES: Final[Mapping[str, str]] = {
     "CELCostOfOpaqueEquality": "1.32-",  # is one unit
     "CELPlainKeywords": "1.32-",  # are names of fields without their escape
     "OneStatus": "1.31-",  # in OpenAPI; resource.k8s.io/v1alpha2 had one, too
+    "GatedPodTimes": "1.31-",  # are set: when scheduling gates began to hold a pod
+    "PlainRevisionData": "1.31-",  # of ControllerRevisions, in errors; as a type with its own encoding before
     "ServiceSelectors": "1.31-",  # for the type and the address of services
     "CheckedBundles": "1.31-",  # of certificates, in definitions
     "MatchResourcesPath": "1.32-",  # of policy bindings is spelled right in errors

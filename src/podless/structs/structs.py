@@ -189,10 +189,10 @@ class Struct(GoType):
                 except Mismatch as error:
                     error.at(self.name, self.place(key))
                     raise
-                if item is None and isinstance(kind, Union | Dropped):
-                    continue  # of a form that says nothing
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
+                if item is None and isinstance(kind, Union | Dropped):
+                    continue  # of a form that says nothing
             if item or keep:
                 found[key] = item
                 if place < last:

@@ -13,10 +13,14 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
+from podless.structs import gosyntax
 
 
 class _Spaced(dict[str, Any]):
-    """A state that was written with blanks, or with characters that are stored as escapes."""
+    """A state that was written with blanks, or with characters that are stored as escapes. raw: as it was written."""
+
+    raw: str
 
 
 class ControllerRevisionStrategy(TypedStrategy):
@@ -29,8 +33,11 @@ class ControllerRevisionStrategy(TypedStrategy):
     def written(self, obj: Object, raw: bytes) -> None:
         """Note whether the data is written in the form in which it would be stored."""
         data = obj.get("data")
-        if isinstance(data, dict) and not _as_stored(jsontext.decode_utf8(raw)):
-            obj["data"] = _Spaced(data)
+        if isinstance(data, dict):
+            text, is_stored = _find_data(jsontext.decode_utf8(raw))
+            if not is_stored:
+                obj["data"] = spaced = _Spaced(data)
+                spaced.raw = text
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors, data = checks.validate_nonnegative("revision", obj.get("revision")), obj.get("data")
@@ -44,25 +51,41 @@ class ControllerRevisionStrategy(TypedStrategy):
         errors = checks.validate_nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
         if isinstance(data, _Spaced) or not _same(data, old.get("data")):
-            errors.append(immutable_error("data", data))
+            errors.append(immutable_error("data", _show(data)))
         return errors
 
 
-def _as_stored(text: str) -> bool:
-    """Return whether the state in an object's JSON, the last one of that name, is written as it would be stored."""
+def _show(data: Any) -> Any:
+    """Return what errors show of a state: before they showed values as JSON, the bytes in a type of Go's."""
+    if has("ValuesAsJSON"):
+        return data
+    raw = data.raw if isinstance(data, _Spaced) else gotext.format_json(data)
+    held = "[]uint8(nil)" if data is None else gosyntax.write_bytes(raw.encode())
+    if has("PlainRevisionData"):
+        return gotext.Literal(f"runtime.RawExtension{{Raw:{held}, Object:runtime.Object(nil)}}")
+    type_meta = 'TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}'
+    encoding = 'ContentEncoding:"", ContentType:"application/json"'
+    return gotext.Literal(f"runtime.Unknown{{{type_meta}, Raw:{held}, {encoding}}}")
+
+
+def _find_data(text: str) -> tuple[str, bool]:
+    """Return the state in an object's JSON, the last one of that name, and whether it is written as it is stored."""
     depth, last, place, sound = 0, "", -1, True  # place: where the next token of the state has to begin
+    start = end = 0
     for match in TOKEN.finditer(text):
         token = match[0]
         depth -= token in "]}"
         if place >= 0:
             sound = sound and match.start() == place and gotext.escape_json(token) == token
-            place = -1 if depth == 1 and token not in "[{" else match.end()
+            end = match.end()
+            place = -1 if depth == 1 and token not in "[{" else end
         elif depth == 1 and token == ":" and last == '"data"':
             begun = jsontext.BLANKS.match(text, match.end())
-            place, sound = begun.end() if begun else match.end(), True
+            start = place = begun.end() if begun else match.end()
+            sound = True
         depth += token in "[{"
         last = token
-    return sound
+    return text[start:end], sound
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -67,7 +67,8 @@ class PodStrategy(DescribedStrategy):
         obj["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
         drop_disabled(spec)
         if spec.get("schedulingGates"):
-            head = {"phase": "Pending", "conditions": [{**_GATED, "lastTransitionTime": clock.now()}]}
+            now = clock.now() if has("GatedPodTimes") else None
+            head = {"phase": "Pending", "conditions": [{**_GATED, "lastTransitionTime": now}]}
             obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
         selecting.complete_selectors(spec, obj["metadata"].get("labels") or {})
         selecting.set_apparmor_fields(obj)
