@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.explore.waits import find_next_wake, has_other_connections, look_at
+from podless.explore.waits import find_next_wake, has_other_connections, list_sockets, look_at
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/syscall").exists(), reason="needs Linux")
 
@@ -77,5 +77,7 @@ def test_connections_to_another_port_are_known() -> None:
         with _run(f"kept = socket.create_connection(('127.0.0.1', {port}))\ninput()") as pid:
             server.accept()
             threads = look_at(pid).threads
-            assert has_other_connections(threads, port + 1)
-            assert not has_other_connections(threads, port)
+            sockets = list_sockets(threads)
+            assert sockets
+            assert has_other_connections(threads, sockets, port + 1)
+            assert not has_other_connections(threads, sockets, port)

@@ -68,6 +68,7 @@ def add(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Explore, and print the report. Returns the exit status."""
     from podless.explore import BadScenario, BadSchedule
+    from podless.explore.embedded import run_exploration
     from podless.explore.report import WRITERS, read_replay, write_replay
     from podless.remote.cluster import Refused
 
@@ -79,7 +80,7 @@ def run(given: argparse.Namespace) -> int:
             given.replay = read_replay(Path(given.replay).read_bytes())
         if given.save:
             _require_writable(Path(given.save))
-        report = asyncio.run(_explore(given, _read_setup(given)))
+        report = run_exploration(_explore(given, _read_setup(given)))
     except OSError as error:
         print(f"podless explore: {describe_fault(error)}", file=sys.stderr)
         return 2

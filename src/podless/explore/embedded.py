@@ -6,8 +6,9 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from podless.explore.laboratory import Setup, name_clients
 from podless.explore.report import read_replay
 from podless.explore.scenario import Scenario
 from podless.runtime.jsonobject import Object
+from podless.runtime.system import new_event_loop
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
@@ -105,10 +107,35 @@ def explore_controller(
     level = log.level
     log.setLevel(logging.ERROR)  # controllers and servers compete for the processors, so slow steps say nothing
     try:
-        with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop
-            return pool.submit(asyncio.run, work).result()
+        return _run_in_thread(work)
     finally:
         log.setLevel(level)
+
+
+def run_exploration(work: Coroutine[Any, Any, Report]) -> Report:
+    """Run an exploration on a fast event loop."""
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        return runner.run(work)
+
+
+def _run_in_thread(work: Coroutine[Any, Any, Report]) -> Report:
+    """Run an exploration in another thread, because the caller's may have an event loop. Ctrl-C ends it in order."""
+    stop: list[Callable[[], object]] = []
+
+    async def run() -> Report:
+        task = asyncio.current_task()
+        assert task is not None
+        stop.append(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
+        return await work
+
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(run_exploration, run())
+        try:
+            return found.result()
+        except KeyboardInterrupt:
+            for one in stop:
+                one()
+            raise
 
 
 def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps], None]], Callable[[], None]]:

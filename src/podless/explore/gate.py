@@ -12,6 +12,7 @@ from podless.auth.attributes import Attributes
 from podless.explore.election import Election, Lease
 from podless.explore.points import Log, LogEntry, resource_of
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
+from podless.explore.turns import ANSWER, EVENT, REQUEST, Take, Turns
 from podless.explore.views import Hold, ResourceView
 from podless.http.faults.carry import ask_for_past
 from podless.http.info import request_info
@@ -65,6 +66,7 @@ class GatedRun:
         self,
         schedule: Schedule,
         hooks: RunHooks,
+        turns: Turns,
         expected: frozenset[Watched] | None = None,
         clients: Iterable[str] = (),
     ) -> None:
@@ -75,6 +77,7 @@ class GatedRun:
         self.failed = ""
         self.unused = list(schedule)
         self._hooks = hooks
+        self.turns = turns
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
         self._expected = expected
@@ -95,7 +98,7 @@ class GatedRun:
     @property
     def is_silent(self) -> bool:
         """Whether nothing was asked, answered or delivered since the last call of `take_activity`."""
-        return not (self._active or self.open)
+        return not (self._active or self.open or self.turns.pending)
 
     def take_activity(self) -> bool:
         """Return whether something was asked, answered or delivered since the last call."""
@@ -134,6 +137,7 @@ class GatedRun:
                 elif view.watched if self._expected is None else key in self._expected:
                     self.lost.add(key)
                 view.close()
+        self.turns.drop(client)
 
     def take_over(self, former: GatedRun) -> None:
         """Take over the open watches of the previous run, whose clients go on."""
@@ -160,12 +164,18 @@ class GatedRun:
             return answer
         self.open += 1
         self._active = True
+        name = f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}"
         try:
-            if asked.verb in _WRITES:
-                return await self._write(client, request, asked, handler)
-            if asked.verb == "watch":
-                return await self._watch(client, request, resource, handler)
-            return await self._serve_read(client, request, asked, handler)
+            if not await self.turns.enter((REQUEST, 0, name), client):
+                return Lost()
+            try:
+                if asked.verb in _WRITES:
+                    return await self._write(client, request, asked, handler)
+                if asked.verb == "watch":
+                    return await self._watch(client, request, resource, handler)
+                return await self._serve_read(client, request, asked, handler)
+            finally:
+                self.turns.leave()
         finally:
             self.open -= 1
             self._active = True
@@ -205,8 +215,14 @@ class GatedRun:
             if other == client:
                 self.lost |= {(one, resource) for one in self._clients if one != client}
         self.open -= 1
+        try:
+            await self.turns.step_aside(self._stop(client))
+        finally:
+            self.open += 1
+
+    async def _stop(self, client: str) -> bool:
         await self.election.stop()
-        self.open += 1
+        return await self.turns.enter((REQUEST, 0, client), client)
 
     async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
         point = self.log.name_write(client, asked, await request.read())
@@ -214,7 +230,6 @@ class GatedRun:
         if any(isinstance(one, ChangeLeader) for one in happens):
             await self._wait_for_leader(client)
         async with self._writing:  # one at a time, so that each has a state before and after it
-            place = len(self.log.entries)
             revision = self._hooks.revision()
             before = await self._hooks.find(asked, asked.name)
             for one in happens:
@@ -233,15 +248,21 @@ class GatedRun:
             entry = LogEntry(
                 "write", client, point, point, answer.status, revision, resource_of(asked), late, before, after
             )
-            self._note_entry(entry, place)
+            self._note_entry(entry)
             await self._hooks.wrote(entry)
         if any(isinstance(one, Crash) or (isinstance(one, HoldEvents) and one.mode == "restart") for one in happens):
             self._hooks.crash(client)
+            return Lost()
+        if not await self._wait_for_events(client, point, revision):
             return Lost()
         if any(isinstance(one, LoseAnswer) for one in happens):
             self.failed = _describe_failure(point, 0)
             return Lost()
         return answer
+
+    async def _wait_for_events(self, client: str, point: str, revision: int) -> bool:
+        """Let events pass before the answer of the write that made them. Return False if the client was killed."""
+        return await self.turns.step_aside(self.turns.enter((ANSWER, revision, point), client))
 
     def _note_created(self, asked: Attributes, answer: Answer) -> str:
         """Return the name of the object that a create made, "" where it made none."""
@@ -270,7 +291,11 @@ class GatedRun:
         found = self._views.get((client, resource))
         if found is None:
             told = partial(self._note_event, client, resource)
-            found = self._views[client, resource] = ResourceView(told)
+
+            def queue(revision: int, take: Take) -> None:
+                self.turns.queue((EVENT, revision, f"{client} {resource}"), client, take)
+
+            found = self._views[client, resource] = ResourceView(told, queue)
         return found
 
     def _note_event(self, client: str, resource: str, event: bytes) -> None:
@@ -285,9 +310,8 @@ class GatedRun:
         revision = int(metadata.get("resourceVersion") or 0)
         self._note_entry(LogEntry("event", client, text, revision=revision, resource=resource))
 
-    def _note_entry(self, entry: LogEntry, place: int | None = None) -> None:
-        """Note what happened. place: where in the log, because events of a write are seen before it is answered."""
-        self.log.add_entry(entry, place)
+    def _note_entry(self, entry: LogEntry) -> None:
+        self.log.add_entry(entry)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
             self.failed = _describe_failure(entry.text, entry.status) if entry.status >= 400 and not missing else ""

@@ -51,6 +51,11 @@ class Instances:
         idle = [process.is_idle() for process in self._processes.values()]  # each is asked
         return all(idle) and not self.restarting
 
+    def are_still(self) -> bool:
+        """Return whether no thread of any ran since the last call, and none will wake by itself in a moment."""
+        still = [process.is_still() for process in self._processes.values()]  # each is asked
+        return all(still) and not self.restarting
+
     def sleep(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake any of them within some seconds."""
         return all(process.sleeps(seconds, port) for process in self._processes.values())

@@ -33,7 +33,6 @@ from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
-_COLLECT = 0.05  # seconds after which the garbage collector looks at an object
 _REST = 0.15  # seconds
 _WORDS = 4000  # characters of a controller's output that a report shows
 
@@ -88,7 +87,7 @@ class Laboratory:
         settings = Settings(
             tokens={token: User(name, groups=("system:masters",)) for token, name in self._tokens.items()},
             feature_gates={"WatchList": False},
-            garbage_delay=_COLLECT,
+            garbage_delay=0.0,  # at once, before a client sees what it follows from
             **(setup.settings or {}),
         )
         self._app = App(settings, [self._gate.filter])
@@ -156,7 +155,7 @@ class Laboratory:
     async def finish_controllers(self) -> None:
         """Wait until the server's own controllers have processed all writes."""
         assert self._app.cluster is not None
-        await self._app.cluster.settle(2 * _COLLECT)
+        await self._app.cluster.settle(0.0)
 
     async def free_lease(self, lease: tuple[str, str]) -> None:
         """Take a lease from its holder."""

@@ -55,9 +55,9 @@ class Log:
         self._generated: dict[str, str] = {}
         self._generations: Counter[str] = Counter()
 
-    def add_entry(self, entry: LogEntry, place: int | None = None) -> None:
-        """Add what happened: last, or at a place."""
-        self.entries.insert(len(self.entries) if place is None else place, entry)
+    def add_entry(self, entry: LogEntry) -> None:
+        """Add what happened."""
+        self.entries.append(entry)
 
     def name_write(self, client: str, asked: Attributes, body: bytes) -> str:
         """Return the point of a write that a client sends now."""
@@ -90,10 +90,8 @@ class Log:
         return self._generated
 
     def fingerprint(self) -> list[str]:
-        """Return what must be equal in two runs of a schedule: all writes in order, then all reads, sorted."""
-        writes = [f"{one.point} {one.status}" for one in self.entries if one.kind == "write"]
-        reads = sorted(f"{one.text} {one.status}" for one in self.entries if one.kind == "read")
-        return writes + reads
+        """Return what must be equal in two runs of a schedule: all requests with their answers, in order."""
+        return [f"{one.text} {one.status}" for one in self.entries if one.kind in ("write", "read")]
 
 
 def resource_of(asked: Attributes) -> str:

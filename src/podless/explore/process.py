@@ -9,7 +9,17 @@ import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from podless.explore.waits import PROC, Look, find_next_wake, has_other_connections, look_at
+from podless.explore.waits import (
+    PROC,
+    UNKNOWN,
+    Look,
+    find_next_wake,
+    has_other_connections,
+    list_sockets,
+    look_at,
+)
+
+_MOMENT = 0.06  # seconds
 
 
 class ControllerProcess:
@@ -25,18 +35,24 @@ class ControllerProcess:
         self._output = output
         self._process: asyncio.subprocess.Process | None = None
         self._looks: tuple[Look | None, Look | None] = (None, None)
+        self._sockets: frozenset[str] | None = None  # for which `_elsewhere` is known
+        self._elsewhere = False
 
     async def start(self) -> None:
         """Start it. Raises OSError where the command cannot be run."""
-        with self._output.open("ab") as output:
-            self._process = await asyncio.create_subprocess_exec(
-                *self._command,
-                env={**os.environ, **self._environment},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+        try:
+            with self._output.open("ab") as output:
+                self._process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    env={**os.environ, **self._environment},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
+        except OSError as error:  # uvloop does not name the file
+            number = error.errno or 0
+            raise OSError(number, os.strerror(number), error.filename or self._command[0]) from None
 
     @property
     def exited(self) -> int | None:
@@ -68,6 +84,20 @@ class ControllerProcess:
         self._looks = (before, now)
         return not now.running and before is not None and before.ticks == now.ticks
 
+    def is_still(self) -> bool:
+        """Return whether no thread ran since the last call, and none will wake by itself in a moment.
+
+        Without /proc, it counts as always still.
+        """
+        if self._process is None or not PROC.is_dir():
+            return True
+        before, now = self._looks[1], look_at(self._process.pid)
+        self._looks = (before, now)
+        if now.running or before is None or (before.ran, before.threads) != (now.ran, now.threads):
+            return False
+        wake = find_next_wake(now.threads)
+        return wake > _MOMENT or wake == UNKNOWN
+
     def sleeps(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake it within some seconds.
 
@@ -77,4 +107,12 @@ class ControllerProcess:
         before, now = self._looks
         if before is None or now is None or now.running or (before.ran, before.threads) != (now.ran, now.threads):
             return False
-        return find_next_wake(now.threads) > seconds and not has_other_connections(now.threads, port)
+        return find_next_wake(now.threads) > seconds and not self._is_connected_elsewhere(now, port)
+
+    def _is_connected_elsewhere(self, now: Look, port: int) -> bool:
+        sockets = list_sockets(now.threads)
+        if sockets is None:
+            return True
+        if sockets != self._sockets:  # only new ones are worth the time
+            self._sockets, self._elsewhere = sockets, has_other_connections(now.threads, sockets, port)
+        return self._elsewhere

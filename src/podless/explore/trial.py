@@ -13,14 +13,15 @@ from podless.explore.points import LogEntry
 from podless.explore.scenario import Invariant, UserStep
 from podless.explore.schedule import Schedule
 from podless.explore.states import State
+from podless.explore.stillness import TURNS, Stillness
+from podless.explore.turns import Turns
 from podless.remote.cluster import Refused
 from podless.testing.client import Missing
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Waited
 
 _LOOK = 0.01  # seconds between two looks at whether a controller is idle
-_SURE = 3  # looks, after which an idle controller that nothing but the server can wake has settled
-_TURNS = 20  # of the event loop, in which the server answers, or lets pass, all that clients have sent
+_SURE = 2  # looks, after which an idle controller that nothing but the server can wake has settled
 _HELD = 3.0  # seconds, and
 _TRIED = 40  # requests, after which a controller that does not rest without the events that are held is given them
 _START = 60.0  # seconds that a controller has for its first request
@@ -43,7 +44,6 @@ class Trial:
         hooks = RunHooks(
             laboratory.revision, laboratory.find_object, self._crash, self._check_invariants, laboratory.free_lease
         )
-        self.control = GatedRun(schedule, hooks, expected, laboratory.setup.clients)
         self.faults: list[Fault] = []
         self._schedule = schedule
         self._laboratory = laboratory
@@ -56,11 +56,14 @@ class Trial:
         self._start: Snapshot | None = None  # the state in which the controller rested when it had started
         if after is None:
             self.instances = Instances(laboratory.setup.clients, laboratory.make_process)
-            self._starting = True
+            turns = Turns(Stillness(laboratory, self.instances).wait)
         else:
             self.instances, self._start, self._watched = after.instances, after._start, after._watched
+            turns = after.control.turns
+        self.control: GatedRun = GatedRun(schedule, hooks, turns, expected, laboratory.setup.clients)
+        self._starting = after is None
+        if after is not None:
             self.control.take_over(after.control)
-            self._starting = False
 
     async def carry_out(self) -> Run:
         """Start the controller, carry out all steps, and check the final invariants.
@@ -105,6 +108,7 @@ class Trial:
 
     async def end(self) -> None:
         """Kill the controller."""
+        self.control.turns.end()
         await self.instances.end()
         self.control.close()
 
@@ -177,7 +181,8 @@ class Trial:
     def _is_quiet(self, revision: int) -> bool:
         """Return whether nothing was asked, answered, delivered, computed or changed since the last look."""
         control = self.control
-        quiet = not (control.take_activity() or control.open or control.election.awaited or self._laboratory.connecting)
+        waits = control.open or control.turns.pending or control.election.awaited or self._laboratory.connecting
+        quiet = not (control.take_activity() or waits)
         return self.instances.are_idle() and quiet and revision == self._count_changes()
 
     async def _has_rested(self, idle: int) -> bool:
@@ -188,7 +193,7 @@ class Trial:
         known = self._setup.quiet is None and idle >= _SURE
         if not known or not self.instances.sleep(wanted, self._laboratory.port):
             return False
-        for _ in range(_TURNS):
+        for _ in range(TURNS):
             await asyncio.sleep(0)
         idle_still = self.instances.are_idle() and self.instances.sleep(wanted, self._laboratory.port)
         return idle_still and self.control.is_silent

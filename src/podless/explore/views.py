@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 
+import orjson
+
+from podless.explore.turns import Take
 from podless.http.faults import framing
 from podless.http.message import Sink, Stream
 from podless.http.stream import error_event
@@ -27,12 +31,14 @@ class Hold:
 class ResourceView:
     """The watches of a resource that one client has open.
 
-    told: called with each event that is delivered, as JSON. Each run sets its own.
+    told: called with each event that is delivered, as JSON. Each run sets its own. queue: called with the revision of
+    an event, and with a function that delivers it when its turn comes.
     """
 
-    def __init__(self, told: Callable[[bytes], None]) -> None:
+    def __init__(self, told: Callable[[bytes], None], queue: Callable[[int, Take], None]) -> None:
         self.hold: Hold | None = None
         self.told = told
+        self.queue = queue
         self._open: list[_HeldSink] = []
 
     def stream(self, answer: Stream) -> Stream:
@@ -52,11 +58,6 @@ class ResourceView:
             self._open.remove(held)
         held.stop()
 
-    def note_delivered(self, data: bytes) -> None:
-        """Note that events are delivered."""
-        for event in framing.JSON_LINES.split(data):
-            self.told(event)
-
     @property
     def watched(self) -> bool:
         """Whether a watch is open."""
@@ -68,7 +69,7 @@ class ResourceView:
         drop = hold is not None and hold.drop
         waiting = [held for held in self._open if held.kept]
         for held in waiting:
-            held.expire() if drop else held.deliver()
+            held.expire() if drop else held.queue()
         return bool(waiting)
 
     def close(self) -> None:
@@ -82,20 +83,35 @@ class _HeldSink:
 
     def __init__(self, view: ResourceView, sink: Sink) -> None:
         self.over = False
-        self.kept: list[bytes] = []
+        self.kept: deque[bytes] = deque()
         self.stop: Callable[[], None] = lambda: None
         self._view = view
         self._sink = sink
+        self._queued = False
+        self._revision = 0
 
     def send(self, data: bytes) -> bool:
-        """Send events, or keep them."""
+        """Keep events until their turn comes, or until they are no longer held."""
         if self.over:
             return False
-        if self._view.hold is not None:
-            self.kept.append(data)
-            return True
-        self._view.note_delivered(data)
-        return self._sink.send(data)
+        self.kept.extend(framing.JSON_LINES.split(data))
+        self.queue()
+        return True
+
+    def queue(self) -> None:
+        """Ask for a turn of the first event."""
+        if self.kept and not self._queued and self._view.hold is None:
+            self._queued = True
+            self._revision = max(self._revision, _read_revision(self.kept[0]))  # events of a watch keep their order
+            self._view.queue(self._revision, self._deliver)
+
+    def _deliver(self, came: bool) -> None:
+        self._queued = False
+        if came and self.kept and not self.over and self._view.hold is None:
+            event = self.kept.popleft()
+            self._view.told(event)
+            self._sink.send(event)
+            self.queue()
 
     def pull(self, pieces: Iterator[bytes]) -> None:
         """Send the initial events, or keep them."""
@@ -109,16 +125,9 @@ class _HeldSink:
             self.over = True
             self._sink.end()
 
-    def deliver(self) -> None:
-        """Send the held events."""
-        kept, self.kept = b"".join(self.kept), []
-        if kept and not self.over:
-            self._view.note_delivered(kept)
-            self._sink.send(kept)
-
     def expire(self) -> None:
         """Drop the held events and send 410, so that the client lists again."""
-        self.kept = []
+        self.kept.clear()
         if not self.over:
             self._sink.send(error_event(Expired("too old resource version: 1 (2)").status(), binary=False))
             self.finish()
@@ -127,3 +136,8 @@ class _HeldSink:
         """End the watch from this side."""
         self.end()
         self.stop()
+
+
+def _read_revision(event: bytes) -> int:
+    metadata = (orjson.loads(event).get("object") or {}).get("metadata") or {}
+    return int(metadata.get("resourceVersion") or 0)

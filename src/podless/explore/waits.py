@@ -14,14 +14,14 @@ import os
 import platform
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 PROC = Path("/proc")
 _RUNNING = "RD"  # states of a thread that has something to do, in /proc/PID/stat
 _FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK_REALTIME = 0, 9, 256
-_UNKNOWN = 0.0  # seconds until a thread wakes, where that cannot be known
+UNKNOWN = 0.0  # seconds until a thread wakes, where that cannot be known
 
 _Limit = Callable[[Sequence[int], "_Memory"], float]  # from a call's arguments: seconds after which it returns
 
@@ -76,29 +76,39 @@ def find_next_wake(threads: Sequence[tuple[int, int]]) -> float:
         try:
             memory = _Memory(process)
         except OSError:
-            return _UNKNOWN
+            return UNKNOWN
         with contextlib.closing(memory):
             for thread in (thread for one, thread in threads if one == process):
                 wakes = min(wakes, _read_wake(process, thread, memory))
-    return wakes if threads else _UNKNOWN
+    return wakes if threads else UNKNOWN
 
 
-def has_other_connections(threads: Sequence[tuple[int, int]], port: int) -> bool:
-    """Return whether processes have TCP connections to another port than this one: another program may wake them."""
+def list_sockets(threads: Sequence[tuple[int, int]]) -> frozenset[str] | None:
+    """Return the sockets of processes, None where they cannot be known."""
+    links: set[str] = set()
     for process in dict(threads):
-        folder = PROC / str(process)
+        folder = f"/proc/{process}/fd"
         try:
-            links = {os.readlink(file) for file in (folder / "fd").iterdir()}
-            lines = [
-                line.split()
-                for name in ("tcp", "tcp6")
-                for line in (folder / "net" / name).read_text().splitlines()[1:]
-            ]
+            links.update(os.readlink(f"{folder}/{name}") for name in os.listdir(folder))
+        except OSError:
+            return None
+    return frozenset(link for link in links if link.startswith("socket:"))
+
+
+def has_other_connections(threads: Sequence[tuple[int, int]], sockets: Collection[str], port: int) -> bool:
+    """Return whether processes have TCP connections to another port than this one: another program may wake them.
+
+    The kernel lists the connections of the whole machine, so this takes milliseconds.
+    """
+    for process in dict(threads):
+        folder = PROC / str(process) / "net"
+        try:
+            lines = [line.split() for name in ("tcp", "tcp6") for line in (folder / name).read_text().splitlines()[1:]]
         except OSError:
             return True
         for line in lines:
             remote = int(line[2].rpartition(":")[2], 16)
-            if remote not in (0, port) and f"socket:[{line[9]}]" in links:
+            if remote not in (0, port) and f"socket:[{line[9]}]" in sockets:
                 return True
     return False
 
@@ -143,9 +153,9 @@ def _read_wake(process: int, thread: int, memory: _Memory) -> float:
     try:
         words = _read_file(f"/proc/{process}/task/{thread}/syscall").split()
         limit = _CALLS.get(int(words[0])) if words[0] != b"running" else None
-        return _UNKNOWN if limit is None else limit([int(word, 16) for word in words[1:7]], memory)
+        return UNKNOWN if limit is None else limit([int(word, 16) for word in words[1:7]], memory)
     except (OSError, ValueError, struct.error):
-        return _UNKNOWN
+        return UNKNOWN
 
 
 def _forever(arguments: Sequence[int], memory: _Memory) -> float:
@@ -174,7 +184,7 @@ def _in_clock_sleep(arguments: Sequence[int], memory: _Memory) -> float:
     limit, absolute = _in_pair(2)(arguments, memory), arguments[1] & 1
     if not absolute:
         return limit
-    return limit - time.monotonic() if arguments[0] == time.CLOCK_MONOTONIC else _UNKNOWN
+    return limit - time.monotonic() if arguments[0] == time.CLOCK_MONOTONIC else UNKNOWN
 
 
 def _in_futex(arguments: Sequence[int], memory: _Memory) -> float:
@@ -183,7 +193,7 @@ def _in_futex(arguments: Sequence[int], memory: _Memory) -> float:
     if operation == _FUTEX_WAIT or limit == math.inf:
         return limit
     known = operation == _FUTEX_WAIT_BITSET and not arguments[1] & _FUTEX_CLOCK_REALTIME
-    return limit - time.monotonic() if known else _UNKNOWN
+    return limit - time.monotonic() if known else UNKNOWN
 
 
 # system call -> numbers on x86_64 and aarch64, None where there is none; how its time limit is read

@@ -1,0 +1,136 @@
+"""Turns: in which order requests, answers and events pass, and what lets the next one pass."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+from podless.explore.turns import ANSWER, EVENT, REQUEST, Take, Turns
+from podless.explore.views import Hold, ResourceView
+from podless.http.message import Sink, Stream
+
+
+async def _rest(turns: Turns) -> None:
+    """Let others run, and return when no request is being carried out."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+    while turns.busy:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+async def _pass_all(turns: Turns) -> None:
+    async with asyncio.timeout(10):
+        while turns.pending or turns.busy:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def test_events_pass_first_then_answers_then_requests() -> None:
+    turns, passed = Turns(_rest), list[str]()
+
+    def note(name: str) -> Take:
+        return lambda came: passed.append(name)
+
+    for name, rank in {
+        "list": (REQUEST, 0, "b"),
+        "get": (REQUEST, 0, "a"),
+        "answer": (ANSWER, 3, ""),
+        "second": (EVENT, 4, "a"),
+        "first": (EVENT, 3, "b"),
+    }.items():
+        turns.queue(rank, "controller", note(name))
+    await _pass_all(turns)
+    assert passed == ["first", "second", "answer", "get", "list"]
+    turns.end()
+
+
+async def test_a_request_that_steps_aside_lets_events_pass_but_no_request() -> None:
+    turns, passed = Turns(_rest), list[str]()
+
+    async def write(name: str) -> None:
+        assert await turns.enter((REQUEST, 0, name), "controller")
+        passed.append(f"{name} begins")
+        turns.queue((EVENT, 1, ""), "controller", lambda came: passed.append(f"event of {name}"))
+        assert await turns.step_aside(turns.enter((ANSWER, 1, name), "controller"))
+        passed.append(f"{name} ends")
+        turns.leave()
+
+    async with asyncio.timeout(10):
+        await asyncio.gather(write("b"), write("a"))
+    assert passed == ["a begins", "event of a", "a ends", "b begins", "event of b", "b ends"]
+    assert turns.busy == 0
+    turns.end()
+
+
+async def test_a_killed_client_gets_no_turn() -> None:
+    turns = Turns(_rest)
+    killed = asyncio.create_task(turns.enter((REQUEST, 0, "a"), "one"))
+    other = asyncio.create_task(turns.enter((REQUEST, 0, "b"), "two"))
+    await asyncio.sleep(0)
+    turns.drop("one")
+    async with asyncio.timeout(10):
+        assert not await killed
+        assert await other
+    turns.leave()
+    assert turns.busy == 0
+    turns.end()
+
+
+async def test_a_closed_connection_keeps_nobody_waiting() -> None:
+    turns = Turns(_rest)
+    closed = asyncio.create_task(turns.enter((REQUEST, 0, "a"), "controller"))
+    await asyncio.sleep(0)
+    closed.cancel()
+    await asyncio.gather(closed, return_exceptions=True)
+    await _pass_all(turns)
+    assert turns.busy == 0
+    turns.end()
+
+
+class _Sink:
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def send(self, data: bytes) -> bool:
+        self.sent.append(data)
+        return True
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        self.sent += pieces
+
+    def end(self) -> None:
+        self.sent.append(b"end")
+
+
+def _open_watch(turns: Turns, name: str, seen: list[bytes]) -> tuple[ResourceView, Sink]:
+    view = ResourceView(seen.append, lambda revision, take: turns.queue((EVENT, revision, name), "controller", take))
+    opened: list[Sink] = []
+
+    def start(sink: Sink) -> Callable[[], None]:
+        opened.append(sink)
+        return lambda: None
+
+    view.stream(Stream(start)).start(_Sink())
+    return view, opened[0]
+
+
+def _event(revision: int) -> bytes:
+    return b'{"type":"ADDED","object":{"metadata":{"resourceVersion":"%d"}}}\n' % revision
+
+
+async def test_events_of_two_watches_pass_by_revision_and_held_ones_after_the_release() -> None:
+    turns, seen = Turns(_rest), list[bytes]()
+    (beds, first), (gardens, second) = _open_watch(turns, "beds", seen), _open_watch(turns, "gardens", seen)
+    second.send(_event(2) + _event(4))
+    first.send(_event(3))
+    await _pass_all(turns)
+    assert seen == [_event(2), _event(3), _event(4)]
+    beds.hold = Hold(1)
+    first.send(_event(5))
+    second.send(_event(6))
+    await _pass_all(turns)
+    assert seen[3:] == [_event(6)]
+    assert beds.release()
+    assert not gardens.release()
+    await _pass_all(turns)
+    assert seen[4:] == [_event(5)]
+    turns.end()
