@@ -65,7 +65,7 @@ def test_bodies_whose_work_is_cut_off(client: Client, monkeypatch: pytest.Monkey
     body = (
         b'{"metadata": {"name": "a"}, "data": {' + b", ".join(b'"k%d": "v"' % number for number in range(5000)) + b"}}"
     )
-    monkeypatch.setattr(offloop, "CPUMeter", lambda seconds: Allowance(1000))
+    monkeypatch.setattr(offloop, "make_meter", lambda seconds, loop: Allowance(1000))
     with no_frames_left():
         for _ in range(3):
             assert client.post(MAPS, body).status == 504

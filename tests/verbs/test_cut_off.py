@@ -26,7 +26,7 @@ def data(size: int) -> Object:
 def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """No piece of work beside the loop gets done, until the fixture is called."""
     with monkeypatch.context() as patch:
-        patch.setattr(offloop, "CPUMeter", lambda seconds: Allowance(STEPS))
+        patch.setattr(offloop, "make_meter", lambda seconds, loop: Allowance(STEPS))
         yield patch.undo
     assert METER.get() is DEFAULT
 

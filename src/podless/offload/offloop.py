@@ -20,11 +20,12 @@ from typing import Any, ParamSpec, TypeVar
 from podless.codec.serializer import in_steps
 from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
+from podless.offload.giveway import find_clock, make_meter
 from podless.offload.process import Offload
 from podless.runtime import memo
 from podless.runtime.freeing import collect_parts, release_parts
 from podless.runtime.gcpause import PAUSE, pause_gc
-from podless.runtime.meter import METER, CPUMeter
+from podless.runtime.meter import METER
 from podless.runtime.slices import Slices
 
 P = ParamSpec("P")
@@ -37,9 +38,9 @@ _WAITING = 128  # pieces of work that may wait for the thread
 _made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what was made for the request so far
 
 
-def _metered(seconds: float, work: Callable[[], R]) -> R:
+def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
     """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit."""
-    METER.set(CPUMeter(seconds))
+    METER.set(make_meter(seconds, loop))
     try:
         with pause_gc():
             return work()
@@ -67,6 +68,7 @@ class OffLoop:
         self.worker = worker or Offload()
         self.slices = Slices(seconds)
         self._thread: ThreadPoolExecutor | None = None
+        self._loop: int | None = None  # the processor clock of its thread
         self._waiting = 0
         self._closed = False
         self.turns = FairQueue()
@@ -117,7 +119,8 @@ class OffLoop:
         self._waiting += 1
         try:
             piece = partial(work, *args, **kwargs)
-            found: R = await asyncio.wrap_future(self._executor().submit(known.run, _metered, self._seconds, piece))
+            thread = self._executor()
+            found: R = await asyncio.wrap_future(thread.submit(known.run, _metered, self._seconds, self._loop, piece))
         finally:
             del piece
             self._waiting -= 1
@@ -141,6 +144,7 @@ class OffLoop:
             if self._closed:
                 raise Unavailable("the server is stopping")
             self._thread = ThreadPoolExecutor(1, "podless-off-loop")
+            self._loop = find_clock()
         return self._thread
 
     async def _let_go(self, made: list[Any], pause: int) -> None:

@@ -26,7 +26,7 @@ from podless.runtime.meter import DEFAULT, LATE
 
 R = TypeVar("R")
 
-SLICE: Final = 0.004  # seconds of processor time until the work is suspended
+SLICE: Final = 0.001  # seconds of processor time until the work is suspended
 _SUSPENDED: Final = object()  # what a greenlet gives when its slice is used up
 _RAISED: Final = object()
 _KEPT: Final = 8  # idle workers; making one takes ten times as long as a slice of most work
