@@ -50,7 +50,7 @@ PARAMETERS += [pytest.param(f"kine-{database}", marks=pytest.mark.kine) for data
 
 # what has little to do with the store, or takes long for other reasons, is tried on one engine
 ONCE = {"test_calls", "test_expiry", "test_floats", "test_graph", "test_matching", "test_reading", "test_validating"}
-ONCE |= {"test_any_kind", "test_conversion"}
+ONCE |= {"test_any_kind", "test_conversion", "test_options", "test_ready", "test_sliced_expressions"}
 ONCE |= {"test_leader", "test_controller", "test_servers", "test_storage"}  # these have engines of their own
 
 

@@ -155,6 +155,7 @@ def test_rules_are_judged_once_for_releases_that_estimate_alike(judged: list[Doc
     assert len(judged) == 2
 
 
+@pytest.mark.slow
 def test_many_processes_find_what_one_finds() -> None:
     sources = [
         SourceFile.of(f"{place}.json", json.dumps(one).encode())

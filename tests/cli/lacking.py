@@ -1,4 +1,6 @@
-"""`python -m tests.cli.lacking COMMAND...`: podless where modules and functions of POSIX and of Linux are not there.
+"""`python -m tests.cli.lacking`: podless where modules and functions of POSIX and of Linux are not there.
+
+It reads a JSON list of commands from standard input, runs each of them, and prints the code and the output of each.
 
 It stands in for Windows as far as our own code goes. The standard library looks at os.name, so it is imported before,
 and keeps what asyncio needs on this system.
@@ -8,7 +10,10 @@ from __future__ import annotations
 
 import asyncio  # noqa: F401
 import concurrent.futures.process  # noqa: F401
+import contextlib
 import ctypes  # noqa: F401
+import io
+import json
 import multiprocessing.connection  # noqa: F401
 import os
 import signal
@@ -66,4 +71,12 @@ if __name__ == "__main__":
     take_away()
     from podless.cli import main
 
-    sys.exit(main(sys.argv[1:]))
+    answers = []
+    for command in json.load(sys.stdin):
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+            try:
+                code = main(command)
+            except SystemExit as ended:
+                code = ended.code
+        answers.append((code, out.getvalue()))
+    print(json.dumps(answers))

@@ -56,19 +56,14 @@ def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_chaos_tells_its_seed() -> None:
-    command = [sys.executable, "-m", "podless", "run", "--enable-faults", "--chaos", "7", "--", "true"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "podless: chaos with seed 7; the same again with --chaos 7\n")
-    drawn = subprocess.run([*command[:-4], "--chaos", "--", "true"], capture_output=True, text=True, check=False)
-    assert re.fullmatch(r"podless: chaos with seed (\d+); the same again with --chaos \1\n", drawn.stderr)
+def test_chaos_tells_its_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--enable-faults", "--chaos", "7", "--", "true"]) == 0
+    assert capsys.readouterr().err == "podless: chaos with seed 7; the same again with --chaos 7\n"
+    assert main(["run", "--enable-faults", "--chaos", "--", "true"]) == 0
+    drawn = capsys.readouterr().err
+    assert re.fullmatch(r"podless: chaos with seed (\d+); the same again with --chaos \1\n", drawn)
 
 
-def test_the_server_is_of_a_release() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "podless", "run", "--kubernetes-version", "1.32", "--", sys.executable, "-c", VERSION],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout.startswith("v1.32.")) == (0, True), done.stderr
+def test_the_server_is_of_a_release(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--kubernetes-version", "1.32", "--", sys.executable, "-c", VERSION]) == 0
+    assert capfd.readouterr().out.startswith("v1.32.")

@@ -114,11 +114,11 @@ def test_many_pieces_of_work_are_none_that_is_long(run: Callable[[Any], Any]) ->
                 watchdog.moved += 1
                 spin(0.01)
 
-            for _ in range(40):
+            for _ in range(15):
                 loop.call_soon(work)
             loop.call_soon(done.set)
             await done.wait()
-            for _ in range(40):
+            for _ in range(15):
                 spin(0.01)
                 await asyncio.sleep(0)
             await asyncio.sleep(0.1)

@@ -31,7 +31,7 @@ def work():
 worker = threading.Thread(target=work)
 worker.start()
 stacks = Stacks()
-for _ in range(20_000):
+for _ in range(8_000):
     assert stacks.read(worker.ident)
 ended.set()
 worker.join()

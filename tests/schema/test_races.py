@@ -189,7 +189,15 @@ def test_two_threads_that_use_a_fresh_schema_lose_no_bound(cases: Iterator[Case]
 
 
 @pytest.mark.parametrize(
-    ("cases", "count"), [(narrow(), 60), (mixed(), 8), (unlike(50), 20)], ids=["narrow", "mixed", "wide"]
+    ("cases", "count"),
+    [
+        (narrow(), 60),
+        (mixed(), 3),
+        (unlike(50), 6),
+        pytest.param(mixed(), 8, marks=pytest.mark.slow),
+        pytest.param(unlike(50), 20, marks=pytest.mark.slow),
+    ],
+    ids=["narrow", "mixed", "wide", "more mixed", "more wide"],
 )
 def test_no_bound_is_lost_wherever_one_thread_interrupts_the_other(cases: Iterator[Case], count: int) -> None:
     for seed, one in enumerate(islice(cases, count)):

@@ -132,6 +132,7 @@ def test_hostile_paths_raise_only_value_errors(path: str, obj: Any) -> None:
     compiled.find(obj)
 
 
+@pytest.mark.slow
 def test_values_do_not_multiply_without_end() -> None:
     deep: Any = 1
     for _ in range(40):
