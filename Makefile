@@ -8,9 +8,11 @@ SERVING := $(VENV)/.serving
 TESTING := $(VENV)/.testing
 WORKING := $(VENV)/.working
 DOCUMENTING := $(VENV)-docs/.documenting
-# twice as many as there are processors: some tests wait for other programs
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+# Some tests wait for other programs, many of those that are slow. Each worker reads all tests, which takes it 6 s.
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
+test: WORKERS ?= $(shell expr $(PROCESSORS) + 1)
+WORKERS ?= $(shell expr $(PROCESSORS) \* 2)
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=

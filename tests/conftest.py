@@ -60,7 +60,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-LEFT_OUT = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|clients|kine)\b", re.MULTILINE)
+LEFT_OUT = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(slow|clients|kine)\b", re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -44,8 +44,9 @@ def _kine(database: str) -> Callable[..., EtcdStore]:
 ENGINES: dict[str, Callable[..., Store]] = {"sqlite": SQLiteStore, "late": LateStore, "etcd": _etcd}
 ENGINES |= {f"kine-{database}": _kine(database) for database in kine.DATABASES}
 # etcd is another program; what the late one finds is most of what it would find
-PARAMETERS = ["sqlite", "late", pytest.param("etcd", marks=pytest.mark.slow)]
-PARAMETERS += [pytest.param(f"kine-{database}", marks=pytest.mark.kine) for database in kine.DATABASES]
+QUICK = ["sqlite", "late"]
+SLOW = [pytest.param("etcd", marks=pytest.mark.slow)]
+KINE = [pytest.param(f"kine-{database}", marks=pytest.mark.kine) for database in kine.DATABASES]
 
 
 # what has little to do with the store, or takes long for other reasons, is tried on one engine
@@ -57,7 +58,9 @@ ONCE |= {"test_leader", "test_controller", "test_servers", "test_storage"}  # th
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test on every engine, but for those that are named."""
     if metafunc.module.__name__.rpartition(".")[2] not in ONCE:
-        metafunc.parametrize("engine", PARAMETERS, indirect=True, scope="package")
+        left_out = metafunc.config.option.markexpr  # thousands of tests that would not run are not even made
+        engines = [*QUICK, *(() if "not slow" in left_out else SLOW), *(() if "not kine" in left_out else KINE)]
+        metafunc.parametrize("engine", engines, indirect=True, scope="package")
 
 
 @pytest.fixture(scope="package", autouse=True)
