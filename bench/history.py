@@ -1,7 +1,8 @@
 """What the history costs: writes with and without it, alternating; bytes of a change; reads among 5 million changes.
 
 Both servers run at once and take turns, so that other work on the machine meets both alike. The server with history has
-left its window before it is measured, so that its writes pay for packing, too.
+left its window before it is measured, so that it packs a state for each one that is replaced. It does some of that
+after a burst of writes: the next turn begins when it is done, and its CPU counts.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _OPTIONS = ("--history-log", "720h,100Gi,100000000")
 _WINDOW = ("--history", "1h,256Mi,5000")  # which is soon left
 _USERS = 20
 _PATCHED = 500  # objects that are patched in turn
+_REST = 0.25  # seconds in which a server that has nothing to do uses less than a hundredth of one
 _READS = 9  # of each sort; the middle one counts
 
 
@@ -66,6 +68,14 @@ class _Turn:
     cost: float
 
 
+def _settle(pid: int) -> None:
+    """Wait until a process has nothing to do."""
+    before = -1.0
+    while (now := process.cpu(pid)) > before:
+        before = now
+        time.sleep(_REST)
+
+
 def _rates(
     size: Size, sheet: Sheet, engine: str, off_options: Sequence[str], on_options: Sequence[str], beside: Sequence[int]
 ) -> None:
@@ -88,6 +98,7 @@ def _rates(
                     pids = (servers[way].pid, *beside)
                     before = sum(map(process.cpu, pids))
                     load = driver.hammer(servers[way].target, ask, 16, most=size.writes)
+                    _settle(servers[way].pid)
                     used = sum(map(process.cpu, pids)) - before
                     turns.setdefault((name, way), []).append(_Turn(load.rate, used / load.requests * 1e6))
     for name in ("create", "merge patch"):

@@ -135,11 +135,15 @@ class History:
         part.size += replaced
         self.size += replaced
 
-    def due(self, now: int) -> int:
-        """Return the revision up to which the next step forgets, 0 if everything must be kept."""
+    def due(self, now: int, times: int = 1) -> int:
+        """Return the revision up to which the next step forgets, 0 if everything must be kept.
+
+        times: multiplies the bounds.
+        """
         keep, found, size = self._keep, 0, self.size
+        count, most, age = keep.count * times, keep.size * times, keep.age * times
         for part in self._parts:
-            over = self._newest - part.last >= keep.count or size > keep.size or now - part.at > keep.age
+            over = self._newest - part.last >= count or size > most or now - part.at > age
             if not over or (found and part.last - self._parts[0].first > _STEP):
                 break
             found = part.last

@@ -82,6 +82,32 @@ async def test_history_is_bounded() -> None:
     await store.close()
 
 
+async def test_history_is_forgotten_after_a_burst_of_writes_or_at_twice_its_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("podless.store.sqlite.window._LOOK", 3600.0)
+    store = SQLiteStore(keep=Keep(count=100))
+    await store.open()
+    revision = 0
+    for _ in range(150):
+        revision = await put(store, "/g/r/a", b"x", expect=revision)
+    assert not store.compacted
+    store._window._step()  # which would be in an hour
+    assert not store.compacted
+    store._window._step()
+    assert store.compacted  # for nobody has written since the last look
+    for _ in range(99):
+        revision = await put(store, "/g/r/a", b"x", expect=revision)
+    before = store.compacted
+    store._window._step()
+    assert store.compacted == before
+    for _ in range(101):
+        revision = await put(store, "/g/r/a", b"x", expect=revision)
+    store._window._step()
+    assert store.compacted > before
+    await store.close()
+
+
 async def test_changes_are_read_in_parts_while_others_write() -> None:
     store = SQLiteStore()
     await store.open()

@@ -13,12 +13,13 @@ import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 from podless.store import keys
 from podless.store.contract import StoreError
 from podless.store.history import Bounds, Keep
 from podless.store.sqlite.keyframes import Keyframes
-from podless.store.sqlite.rows import COLUMNS, Row
+from podless.store.sqlite.rows import Row
 
 SCHEMA = """
 CREATE TABLE resources (
@@ -35,13 +36,7 @@ CREATE INDEX past_sequence ON past (resource, sequence);
 """
 _COLUMNS = "name, revision, resource, sequence, created, offset, at, author, audit, checksum, base, value"
 _INSERT = f"INSERT OR IGNORE INTO past ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
-_LEAVING = f"""
-SELECT {COLUMNS} FROM log WHERE sequence IN (
-    SELECT older.sequence FROM log AS newer JOIN log AS older
-    ON older.key = newer.key AND older.revision < newer.revision
-    WHERE newer.sequence > :old AND newer.sequence <= :new
-) OR (value IS NULL AND sequence > :old AND sequence <= :new) ORDER BY key, revision
-"""
+_KEY_AND_REVISION = itemgetter(0, 3)
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
 _PERIOD = 1000  # milliseconds between two looks at whether anything must be forgotten
@@ -146,13 +141,15 @@ class Past:
 
     # writing
 
-    def pack(self, database: sqlite3.Connection, old: int, new: int) -> None:
-        """Take over the rows that leave the log when its window moves from one revision to another."""
-        if not self._bounds.keeps:
-            self.skip(database, new)
-            return
+    @property
+    def keeps(self) -> bool:
+        """Whether states of any resource are kept."""
+        return self._bounds.keeps
+
+    def pack(self, database: sqlite3.Connection, rows: list[Row], old: int) -> None:
+        """Take over rows that leave the log when its window moves on from a revision."""
         touched: dict[str, PastResource] = {}
-        rows: list[Row] = database.execute(_LEAVING, {"old": old, "new": new}).fetchall()
+        rows.sort(key=_KEY_AND_REVISION)
         for prefix, of_resource in groupby(rows, lambda row: keys.prefix_of(row[0])):
             if self._bounds.bounds_of(prefix) is None:
                 continue

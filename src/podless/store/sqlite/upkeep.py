@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from podless.store.sqlite.format import checksum_of
 from podless.store.sqlite.past import Past
+from podless.store.sqlite.rows import COLUMNS
 
 # looks only at what was written between the two revisions, so that its cost is that of those writes
 _REPLACED = """
@@ -30,12 +31,15 @@ def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past,
     durable: the next write makes it so, and after a crash the history is forgotten again.
     """
     with _change_past(database, past):
-        if full:
+        between = {"old": old, "new": new}
+        if full or not past.keeps:
             past.skip(database, new)
+            database.execute(_REPLACED, between)
+            database.execute(_DELETED, between)
         else:
-            past.pack(database, old, new)
-        database.execute(_REPLACED, {"old": old, "new": new})
-        database.execute(_DELETED, {"old": old, "new": new})
+            rows = database.execute(f"{_REPLACED} RETURNING {COLUMNS}", between).fetchall()
+            rows += database.execute(f"{_DELETED} RETURNING {COLUMNS}", between).fetchall()
+            past.pack(database, rows, old)
         database.execute(_STATE, (new, checksum_of(new)))
 
 

@@ -15,6 +15,11 @@ from podless.store.sqlite.past import Past
 
 _TEND = 10.0  # seconds between two looks at what a quiet store needs
 _REST = 4.0  # background work rests so many times as long as a step took
+# While clients write more than so many times in so many seconds, history is forgotten later: as packing a state costs a
+# tenth of a write, bursts are faster, and few writes wait for a step. At most so many times the bounds are kept.
+_BUSY = 10
+_LOOK = 0.05
+_LATER = 2
 _PACE = 500  # revisions that are forgotten in one step on a full disk
 
 
@@ -44,6 +49,7 @@ class Window:
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False  # background work has a step to go
         self._held = 0  # readers of one state over time, for whom history is kept
+        self._writes = 0  # since the last look
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Look after the window from now on."""
@@ -81,7 +87,8 @@ class Window:
 
     def work_if_due(self) -> None:
         """Begin to forget history if there is more than is wanted."""
-        if self.history.due(self.clock.newest // 1000):
+        self._writes += 1
+        if not self._busy and self.history.due(self.clock.newest // 1000):
             self.work()
 
     def work(self) -> None:
@@ -103,6 +110,10 @@ class Window:
         if self._loop is None or self._held:
             return
         began = self._loop.time()
+        if self._postpones():
+            self._busy = True
+            self._loop.call_later(_LOOK, self._step)
+            return
         try:
             if not self._take_step(self._database()):
                 return
@@ -110,6 +121,11 @@ class Window:
             return  # history is kept longer than need be; writes say so themselves when the disk is full
         self._busy = True
         self._loop.call_later((self._loop.time() - began) * _REST, self._step)
+
+    def _postpones(self) -> bool:
+        """Whether clients write so much that history is forgotten later."""
+        writes, self._writes = self._writes, 0
+        return writes > _BUSY and not self._disk.full and not self.history.due(self.clock.newest // 1000, _LATER)
 
     def _take_step(self, database: sqlite3.Connection) -> bool:
         """Return whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
