@@ -252,6 +252,31 @@ def test_held_pods_and_revisions_of_old_releases(release: str, time: type | None
         assert refused["message"].endswith(f"data: Invalid value: {data}: field is immutable")
 
 
+def _resize(server: Server, name: str, before: str, after: str, policy: str) -> str:
+    """Return what a resize from one limit of memory to another is refused for; "" if it is not."""
+    limits = {"cpu": "1", **({"memory": before} if before else {})}
+    policies = [{"resourceName": "memory", "restartPolicy": policy}]
+    container = {"name": "c", "image": "i", "resources": {"limits": limits, "requests": limits}}
+    pod = {"metadata": {"name": name}, "spec": {"containers": [{**container, "resizePolicy": policies}]}}
+    pods, asked = "/api/v1/namespaces/default/pods", Client(server.url, server.token)
+    asked.send("POST", pods, pod)
+    changed = {"name": "c", "resources": {"limits": {"memory": after}, "requests": {"memory": after}}}
+    media = {"Content-Type": "application/strategic-merge-patch+json"}
+    _, _, raw = asked.send("PATCH", f"{pods}/{name}/resize", {"spec": {"containers": [changed]}}, media)
+    return str(json.loads(raw).get("message", ""))
+
+
+def test_memory_limits_do_not_shrink_before_they_may() -> None:
+    where = "spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be"
+    with Server(tls=False, kubernetes_version="1.33") as server:
+        assert f"{where} decreased unless resizePolicy" in _resize(server, "a", "2Gi", "1Gi", "NotRequired")
+        assert f"{where} added unless resizePolicy" in _resize(server, "b", "", "1Gi", "NotRequired")
+        assert _resize(server, "c", "2Gi", "1Gi", "RestartContainer") == ""
+        assert _resize(server, "d", "1Gi", "1025Mi", "NotRequired") == ""
+    with Server(tls=False, kubernetes_version="1.34") as server:
+        assert _resize(server, "a", "2Gi", "1Gi", "NotRequired") == ""
+
+
 def test_a_release_that_is_not_recorded_words_errors_as_its_server_does() -> None:
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",

@@ -96,6 +96,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "NoLogs": "1.31-",  # are served at /logs
     "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
     "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
+    "ShrinkingMemoryLimits": "1.34-",  # are fine in a resize, and first ones, without a restart of the container
     "BareRequired": "1.34-",  # is told of embedded resources without words
     "ToleranceInAnnotations": "1.33-",  # of autoscalers in autoscaling/v1
     "EvictionReasons": "1.35-",  # are told where there are enough healthy pods

@@ -13,11 +13,13 @@ from podless.apis.podspec.template import validate_pod
 from podless.apis.shared import checks
 from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import Errors
+from podless.codec import quantity
 from podless.codec.gotext import quote
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -230,6 +232,10 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
                     yield field.forbidden(
                         f"spec.{part}[{place}].resources.{kind}", f"resource {kind} cannot be removed"
                     )
+            if not has("ShrinkingMemoryLimits"):
+                for error in _memory_limit(container, before, f"spec.{part}[{place}]"):
+                    count += 1
+                    yield error
     for part in ("containers", "initContainers"):
         for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
             for error in _changed(container, before, part, place):
@@ -241,6 +247,19 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
     ]
     if not wrong and not count and not is_same(*rest):
         yield field.forbidden("spec", _ONLY)
+
+
+def _memory_limit(container: Object, before: Object, where: str) -> Errors:
+    """Reject a lower or a first limit of memory, unless the container is restarted for it."""
+    policies = each(container.get("resizePolicy") or ())
+    if any((one.get("resourceName"), one.get("restartPolicy")) == ("memory", "RestartContainer") for one in policies):
+        return
+    now, then = (((one.get("resources") or {}).get("limits") or {}).get("memory") for one in (container, before))
+    if now is None or (then is not None and quantity.parse_nanos(now) >= quantity.parse_nanos(then)):
+        return
+    done = "added" if then is None else "decreased"
+    text = f"memory limits cannot be {done} unless resizePolicy is RestartContainer"
+    yield field.forbidden(f"{where}.resources.limits[memory]", text)
 
 
 def _changed(container: Object, before: Object, part: str, place: int) -> Errors:
