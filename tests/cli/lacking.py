@@ -73,6 +73,7 @@ if __name__ == "__main__":
 
     answers = []
     for command in json.load(sys.stdin):
+        code: object
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
             try:
                 code = main(command)
