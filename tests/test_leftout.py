@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = """
 import pytest
 
@@ -36,13 +38,11 @@ def run(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_reasons_are_told_with_their_number(tmp_path: Path) -> None:
-    for workers in ("0", "2"):
-        told = run(tmp_path, "-n", workers)
-        assert "left out: 4 tests\n     3  etcd is not installed\n     1  kubectl is not on this machine\n" in told, (
-            told
-        )
-        assert "make test-all" not in told
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
+def test_reasons_are_told_with_their_number(tmp_path: Path, workers: str) -> None:
+    told = run(tmp_path, "-n", workers)
+    assert "left out: 4 tests\n     3  etcd is not installed\n     1  kubectl is not on this machine\n" in told, told
+    assert "make test-all" not in told
 
 
 def test_an_expression_that_leaves_tests_out_is_told(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ HUGE = [
 @pytest.mark.parametrize("source", HOSTILE)
 def test_hostile_work_is_stopped(source: str) -> None:
     with pytest.raises(CostExceeded):
-        compile(source, VARIABLES).evaluate(BINDINGS, limit=LIMIT // 40)  # as fast as the whole of it would
+        compile(source, VARIABLES).evaluate(BINDINGS, limit=LIMIT // 200)  # as fast as the whole of it would
 
 
 @pytest.mark.parametrize("source", HUGE, ids=[text[:5] for text in HUGE])

@@ -66,6 +66,7 @@ def test_without_an_origin_there_is_nothing_to_compare(tmp_path: Path, capsys: A
 
 
 @pytest.mark.slow  # decodes all of them
+@pytest.mark.slow
 def test_recordings_are_shown(capsys: Any) -> None:
     assert main(["list"]) == 0
     assert "  corpus/cel\n" in capsys.readouterr().out
