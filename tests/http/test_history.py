@@ -16,6 +16,7 @@ from podless.remote.cluster import Refused, RemoteGone
 from podless.server import Server
 from podless.store.history import Keep
 from podless.testing.ask import Lines, ask_app
+from tests.conftest import tries
 
 LOG = "/apis/history.podless.dev/v1"
 USERS = {f"token-{name}": User(name, name, ("system:authenticated",)) for name in ("ann", "bob", "eve")}
@@ -267,7 +268,7 @@ async def read_all(server: Server, rules: list[tuple[str, str, str, str, str]]) 
                     assert status == (200 if one["metadata"]["name"] in expected else 404)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(rules=RULES)
 def test_nobody_reads_of_objects_that_they_may_not_get(rules: list[tuple[str, str, str, str, str]]) -> None:
     asyncio.run(read_all(Server(), rules))
@@ -281,7 +282,7 @@ async def test_the_log_itself_needs_a_right() -> None:
         assert status == 403
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 async def test_states_authors_and_differences_are_those_that_were_written(seed: int, tmp_path: Any) -> None:
     """Random writes by random users, over compaction and restarts, against a list that keeps everything."""
     chance = random.Random(seed)
