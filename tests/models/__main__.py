@@ -17,7 +17,6 @@ if __name__ == "__main__":
             [
                 "-m",
                 "",
-                "--timeout=3600",
                 "--durations=10",
                 str(Path(__file__).with_name("test_generated.py")),
                 *sys.argv[1:],

@@ -20,10 +20,9 @@ from podless.models.render import STYLES, module_path, write_modules
 from podless.runtime.jsonobject import Object
 from tests.models.corpus import EVERY, definitions, make_object
 
-pytestmark = pytest.mark.slow
-
 CORPUS = definitions()
 WHOLE = bool(os.environ.get(EVERY))
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if WHOLE else 400)]
 OBJECTS = 100 if WHOLE else 40  # of each definition
 # each as different from the others as can be
 CHOSEN = ("gateways", "externalsecrets", "widgets", "crontabs", "gadgets")

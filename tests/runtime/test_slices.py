@@ -206,3 +206,48 @@ async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> No
     found = await asyncio.gather(*driven, *map(plain, range(5)))
     assert found[5:] == [[number + place for place in range(4)] for number in range(5)]
     assert found[:5] == [[each for place in range(4) for each in (number + place, number + 2)] for number in range(5)]
+
+
+async def test_a_coroutine_that_began_within_sliced_work_keeps_its_context(clock: list[float]) -> None:
+    sliced, seen = Slices(10.0), list[str]()
+
+    async def work(name: str, waits: int) -> None:
+        token = NAME.set(name)
+        for _ in range(waits):
+            count(10, seen, name)
+            await asyncio.sleep(0)
+        NAME.reset(token)
+        seen.append(name.upper())
+
+    async def begin(name: str, waits: int) -> None:
+        rest = await sliced.run(lambda: sliced.begin(work(name, waits)))
+        assert (rest is None) == (waits == 0)
+        if rest is not None:
+            await rest
+        assert NAME.get() == "none"
+
+    await asyncio.gather(*(begin(name, waits) for waits, name in enumerate("abc")))
+    assert [seen.count(name) for name in "abcABC"] == [0, 10, 20, 1, 1, 1]
+
+
+async def test_a_coroutine_that_began_is_cancelled_where_it_waits(clock: list[float]) -> None:
+    sliced, seen = Slices(10.0), list[str]()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    async def begin() -> None:
+        rest = await sliced.run(lambda: sliced.begin(work()))
+        assert rest is not None
+        await rest
+
+    request = asyncio.create_task(begin())
+    await asyncio.sleep(0)
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    assert seen == ["cancelled"]

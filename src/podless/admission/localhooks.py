@@ -12,7 +12,7 @@ from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.auth.user import User
 from podless.codec import serializer
 from podless.hooks import CONVERT, SUBRESOURCE, VALIDATE
-from podless.hooks.pool import HookFailed
+from podless.hooks.peer import HookFailed
 from podless.hooks.worker import ACCEPTED
 from podless.kinds.kind import Version
 from podless.meta.errors import Timeout

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any
 
 from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, check_names, find_hooks
-from podless.hooks.pool import HookFailed, LoadFailed, Parts, Pool
+from podless.hooks.peer import HookFailed
+from podless.hooks.pool import LoadFailed, Parts, Pool
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -82,16 +83,17 @@ class LoadedHooks:
         """Return the hooks that answer subresources of a definition."""
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
-    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+    async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | None:
         """Call a hook and return its answer; None if a reload removed the hook. parts: the question.
 
-        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. The call and
-        the answer raise HookFailed.
+        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. Raises
+        HookFailed.
         """
         pool = self._pool
         if pool is None:
             raise HookFailed("the server is stopping")
-        return pool.call(kind, name, parts, seconds)
+        answer = pool.call(kind, name, parts, seconds)
+        return await answer if isinstance(answer, asyncio.Future) else answer
 
     async def _load(self) -> Pool:
         pool = Pool(self._sources, self._own)

@@ -10,18 +10,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, cast
 
 from podless.codec import serializer
 from podless.hooks import Hook, worker
-from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, PARTS, QUESTION, TOLD
+from podless.hooks.peer import NEVER, WAIT, Call, HookFailed, Peer
+from podless.hooks.worker import FAILED, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -35,123 +37,50 @@ _CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
 _LOAD = 60.0  # seconds that hooks may take to load
 _EARLY = 0.002  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _REST = 1.0  # seconds before a worker that could not be started is tried again
-_NEVER: Final = float("inf")
+_HELD_MOST = 0.003  # seconds that calls may hold the loop before one of them is awaited
+_QUICK = 0.0005  # seconds that a quick hook takes, from question to answer
+_SHORT = 1 << 15 if os.name == "posix" else 0  # bytes of a question; elsewhere the loop may have begun to read
+_MISSED = 0.002  # seconds that an answer which did not come counts for
+_CREDIT_LEAST, _CREDIT_MOST = 0.001, 0.01  # seconds
+_PAUSE, _PAUSE_MOST = 0.05, 60.0  # seconds that a hook without credit is awaited, doubled each time
 _START = "import sys; sys.path[:] = {path!r}; from podless.hooks.worker import main; main({descriptor}, {sources!r})"
 
 
 Parts = tuple[bytes, bytes, bytes]  # of a Question
 
 
-class HookFailed(Exception):
-    """A hook gave no answer. The text is sent to every client; place: details for administrators, "" for none."""
-
-    def __init__(self, why: str, place: str = "") -> None:
-        super().__init__(why)
-        self.place = place
-
-
 class LoadFailed(Exception):
     """Hooks could not be loaded; the text is for the operator of the server."""
 
 
-class _Call:
-    """One call. peer: the worker that runs it, None while the call is queued. due: when its timeout has passed.
+class _Known:
+    """A declared hook. place: among all of them.
 
-    overdue: it has, and the coroutine still runs.
+    The loop's thread waits for the answer of a quick hook, because the way back through the event loop costs more than
+    the hook: a suspended request, a poll, a callback. credit: seconds by which earlier answers were quicker than
+    `_QUICK`; without credit, calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one.
     """
 
-    __slots__ = ("done", "due", "frame", "is_async", "number", "overdue", "peer", "retried", "seconds")
+    __slots__ = ("awaited_until", "credit", "is_async", "pause", "place")
 
-    def __init__(
-        self, number: int, frame: bytes, seconds: float, is_async: bool, done: asyncio.Future[bytes | None]
-    ) -> None:
-        self.number = number
-        self.frame = frame
-        self.seconds = seconds
-        self.is_async = is_async
-        self.done = done
-        self.peer: _Peer | None = None
-        self.due = _NEVER
-        self.overdue = self.retried = False
+    def __init__(self, place: int, declared: Object) -> None:
+        self.place = place
+        self.is_async: bool = declared["async"]
+        self.awaited_until = 0.0
+        self.credit = _CREDIT_LEAST
+        self.pause = _PAUSE
 
-    def fail(self, failed: HookFailed) -> None:
-        """Complete the call with an error."""
-        if not self.done.done():
-            self.done.set_exception(failed)
-            self.done.exception()  # whoever waited may have gone
-
-
-class _Peer(asyncio.Protocol):
-    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number.
-
-    blocked: it is ended because of a coroutine, so its other calls are not to blame.
-    """
-
-    def __init__(self, pool: Pool, kill: Callable[[], None]) -> None:
-        self._pool = pool
-        self._kill = kill
-        self._rest = bytearray()
-        self._transport: asyncio.Transport | None = None
-        self.calls: dict[int, _Call] = {}
-        self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self.blocked = self.dead = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # that of uvloop is none by its class
-
-    def data_received(self, data: bytes) -> None:
-        rest = self._rest
-        if not rest and len(data) >= TOLD.size:  # mostly one short answer, whole
-            size, number, status = TOLD.unpack_from(data)
-            if len(data) == TOLD.size + size and number:
-                self._pool.answered(self, number, status, data[TOLD.size :])
-                return
-        rest += data
-        while len(rest) >= TOLD.size:
-            size, number, status = TOLD.unpack_from(rest)
-            if size > CONVERTED_MOST:
-                self.end()
-                return
-            if len(rest) < TOLD.size + size:
-                return
-            raw = bytes(rest[TOLD.size : TOLD.size + size])
-            del rest[: TOLD.size + size]
-            if number:
-                self._pool.answered(self, number, status, raw)
-            elif not self.greeting.done():
-                self.greeting.set_result(bytes([status]) + raw)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.end()
-
-    def send(self, call: _Call) -> None:
-        """Hand a call over."""
-        assert self._transport is not None
-        call.peer = self
-        self.calls[call.number] = call
-        self._transport.write(call.frame)
-
-    def cancel(self, number: int) -> None:
-        """Ask the worker to cancel a coroutine."""
-        if self._transport is not None:
-            self._transport.write(GIVEN.pack(len(CANCEL), number) + CANCEL)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether it runs a hook that is no coroutine, or a coroutine that may block it."""
-        return bool(self.calls) and any(not call.is_async or call.overdue for call in self.calls.values())
-
-    def end(self) -> None:
-        """Stop the worker at once; its calls fail or are retried (`Pool.lost`)."""
-        if self.dead:
-            return
-        self.dead = True
-        if not self.greeting.done():
-            self.greeting.set_result(b"")
-        if self._transport is not None:
-            self._transport.abort()
-        self._kill()
-        self._pool.lost(self)
+    def add_wait(self, seconds: float, now: float, *, answered: bool) -> None:
+        """Count a call that the thread waited for."""
+        # an answer was there within `WAIT`, whatever the clock says: the machine was busy
+        self.credit += _QUICK - (min(seconds, WAIT) if answered else _MISSED)
+        if self.credit < 0:
+            self.credit = _CREDIT_LEAST
+            self.awaited_until = now + self.pause
+            self.pause = min(self.pause * 2, _PAUSE_MOST)
+        elif seconds < _QUICK:
+            self.pause = max(self.pause / 2, _PAUSE)
+            self.credit = min(self.credit, _CREDIT_MOST)
 
 
 class Pool:
@@ -166,48 +95,63 @@ class Pool:
         self._hooks = list(hooks)
         self.declared: list[Object] = []
         self.files: list[str] = []
-        self._peers: list[_Peer] = []
-        self._idle: list[_Peer] = []
-        self._queue: deque[_Call] = deque()
+        self._peers: list[Peer] = []
+        self._idle: list[Peer] = []
+        self._queue: deque[Call] = deque()
         self._number = 0
         self._threads: list[threading.Thread] = []
         self._starting: asyncio.Task[None] | None = None
         self._hurry: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None  # one for all calls, until the first of them is due
-        self._due = _NEVER
+        self._due = NEVER
         self._closed = False
-        self._known: dict[tuple[str, str], tuple[int, bool]] = {}  # the place of each hook, and whether it is async
+        self._known: dict[tuple[str, str], _Known] = {}
+        self._held = 0.0  # seconds that calls have held the loop since one was awaited
 
     async def open(self) -> None:
         """Start a worker, and have it load the hooks. Raises LoadFailed."""
         hello = await self._start()
         self.declared, self.files = hello["hooks"], hello["files"]
-        self._known = {(one["kind"], one["name"]): (at, one["async"]) for at, one in enumerate(self.declared)}
+        self._known = {(one["kind"], one["name"]): _Known(at, one) for at, one in enumerate(self.declared)}
 
-    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
-        """Call a hook. See LoadedHooks.call."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[bytes | None] = loop.create_future()
+    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | asyncio.Future[bytes] | None:
+        """Call a hook. Return its answer, or a future of it. See LoadedHooks.call."""
         known = self._known.get((kind, name))
         if known is None:
-            done.set_result(None)
-            return done
+            return None
         if self._closed:
             raise HookFailed("the server is stopping")
         if len(self._queue) >= _WAITING_MOST:
             raise HookFailed("too many calls of hooks are waiting")
         self._number = number = self._number + 1
-        place, is_async = known
         first, second, third = parts
         size = PARTS.size + len(first) + len(second) + len(third)
-        head = QUESTION.pack(size, number, place, len(first), len(second))
-        call = _Call(number, b"".join((head, first, second, third)), seconds, is_async, done)
+        frame = QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
+        asked = None
+        if size <= _SHORT and seconds >= 1.0 and self._held < _HELD_MOST and self._idle and not self._idle[-1].calls:
+            began = time.monotonic()
+            if began >= known.awaited_until:
+                asked = self._idle[-1]
+                answer = asked.ask(number, frame)
+                now = time.monotonic()
+                self._held += now - began
+                known.add_wait(now - began, now, answered=answer is not None)
+                if answer is not None:
+                    return answer
+        self._held = 0.0
+        loop = asyncio.get_running_loop()
+        call = Call(number, frame, seconds, known.is_async, loop.create_future())
         if self._peers:
             call.due = due = loop.time() + seconds
             if due < self._due:
                 self._set_timer(due)
-        self._place(call)
-        return done
+        if asked is None:
+            self._place(call)
+        else:
+            if not call.is_async:
+                self._idle.pop()
+            asked.adopt(call)
+        return call.done
 
     def _set_timer(self, due: float) -> None:
         if self._timer is not None:
@@ -217,17 +161,17 @@ class Pool:
 
     def _end_overdue(self) -> None:
         """End the calls whose time is over, and look again when the next one is due."""
-        self._timer, self._due = None, _NEVER
+        self._timer, self._due = None, NEVER
         now = asyncio.get_running_loop().time() + _EARLY
         under_way = [*self._queue, *(call for peer in self._peers for call in peer.calls.values())]
         for call in under_way:
             if call.due <= now:
                 self._overrun(call)
-        due = min((call.due for call in under_way), default=_NEVER)
+        due = min((call.due for call in under_way), default=NEVER)
         if due < self._due:
             self._set_timer(due)
 
-    def _place(self, call: _Call) -> None:
+    def _place(self, call: Call) -> None:
         """Send a call to a worker, or queue it."""
         if call.is_async and (free := [peer for peer in self._peers if not peer.is_busy]):
             min(free, key=lambda peer: len(peer.calls)).send(call)
@@ -275,7 +219,7 @@ class Pool:
             ours.close()
             theirs.close()
             raise LoadFailed(str(error)) from None
-        _, peer = await loop.create_connection(lambda: _Peer(self, kill), sock=ours)
+        _, peer = await loop.create_connection(lambda: Peer(self, ours, kill), sock=ours)
         try:
             async with asyncio.timeout(_LOAD):
                 told = await asyncio.shield(peer.greeting)
@@ -291,9 +235,9 @@ class Pool:
         self._peers.append(peer)
         now = loop.time()
         for call in self._queue:
-            if call.due == _NEVER:
+            if call.due == NEVER:
                 call.due = now + call.seconds
-        due = min((call.due for call in self._queue), default=_NEVER)
+        due = min((call.due for call in self._queue), default=NEVER)
         if due < self._due:
             self._set_timer(due)
         self._free(peer)
@@ -329,7 +273,7 @@ class Pool:
         self._threads = [*alive, worker.start_thread(theirs, self._hooks, say)]
         return lambda: None
 
-    def answered(self, peer: _Peer, number: int, status: int, raw: bytes) -> None:
+    def answered(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
         """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
         if call is not None:
@@ -339,7 +283,7 @@ class Pool:
                 call.done.set_result(raw)
         self._free(peer)
 
-    def _free(self, peer: _Peer) -> None:
+    def _free(self, peer: Peer) -> None:
         """Send queued calls to a worker, as many as it can take."""
         while self._queue and not peer.is_busy:
             call = self._queue.popleft()
@@ -351,7 +295,7 @@ class Pool:
         elif not peer.is_busy:
             self._idle.append(peer)
 
-    def lost(self, peer: _Peer) -> None:
+    def lost(self, peer: Peer) -> None:
         """Fail the call that ended a worker. All others are retried once on another worker.
 
         A worker runs one function at a time; coroutines beside it are not to blame. Nor is a function that waits behind
@@ -371,9 +315,9 @@ class Pool:
         if self._queue:
             self._ask_for_more(0.0)
 
-    def _overrun(self, call: _Call) -> None:
+    def _overrun(self, call: Call) -> None:
         """Fail a call whose timeout has passed, and cancel its coroutine or end its worker."""
-        peer, call.due = call.peer, _NEVER
+        peer, call.due = call.peer, NEVER
         call.fail(HookFailed(f"it did not answer within {call.seconds:g} s"))
         if peer is None:
             with contextlib.suppress(ValueError):
@@ -390,7 +334,7 @@ class Pool:
             log.error("hooks: ended a worker: a hook did not answer within its timeout of %g s", call.seconds)
             peer.end()
 
-    def _insist(self, peer: _Peer, number: int) -> None:
+    def _insist(self, peer: Peer, number: int) -> None:
         """End a worker whose coroutine still runs after it was cancelled."""
         if number in peer.calls:
             log.error("hooks: ended a worker: a coroutine went on after it was cancelled")

@@ -220,7 +220,7 @@ class Converter:
             named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
             raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
         from podless.hooks import CONVERT  # loaded, for there are hooks
-        from podless.hooks.pool import HookFailed
+        from podless.hooks.peer import HookFailed
 
         question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}
         body = await self.client.beside(size, serializer.encode_json, question)

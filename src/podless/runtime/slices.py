@@ -29,6 +29,7 @@ R = TypeVar("R")
 SLICE: Final = 0.001  # seconds of processor time until the work is suspended
 _SUSPENDED: Final = object()  # what a greenlet gives when its slice is used up
 _RAISED: Final = object()
+_NOTHING: Final = object()
 _KEPT: Final = 8  # idle workers; making one takes ten times as long as a slice of most work
 
 
@@ -123,7 +124,20 @@ class Slices:
 
     def drive(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
         """Return a coroutine that runs the steps of another one between two awaits in slices."""
-        return _Driven(self, work)
+        return _Driven(self, work, copy_context())
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None] | None:
+        """Run the first step of a coroutine as a part of the work that calls this, which is in slices.
+
+        Return the rest of it, to be awaited; None if the coroutine has ended.
+        """
+        try:
+            waited = work.send(None)
+        except StopIteration:
+            return None
+        context = getcurrent().gr_context
+        assert context is not None
+        return _Begun(self, work, context, waited)
 
     async def _finish(self, worker: _Worker, found: object) -> Any:
         """Run the remaining slices of suspended work. Returns its result, or raises what it raised."""
@@ -222,10 +236,10 @@ class _Driven(Coroutine[Any, Any, R]):
 
     __slots__ = ("_context", "_pause", "_slices", "_work", "_worker")
 
-    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R]) -> None:
+    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R], context: Context) -> None:
         self._slices = slices
         self._work = work
-        self._context = copy_context()
+        self._context = context
         self._worker: _Worker | None = None  # while a step is suspended, and with it the collector
         self._pause = -1
 
@@ -286,3 +300,21 @@ class _Driven(Coroutine[Any, Any, R]):
             return found if found is not _RAISED else worker.fail()
         finally:
             self._slices.release(worker)
+
+
+class _Begun(_Driven[R]):
+    """A coroutine whose first step has run. waited: what this step waits for, until it has been passed on."""
+
+    __slots__ = ("_waited",)
+
+    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R], context: Context, waited: Any) -> None:
+        super().__init__(slices, work, context)
+        self._waited = waited
+
+    def send(self, value: Any) -> Any:
+        waited, self._waited = self._waited, _NOTHING
+        return waited if waited is not _NOTHING else super().send(value)
+
+    def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
+        self._waited = _NOTHING
+        return super().throw(type_, value, traceback)

@@ -48,7 +48,7 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     call = write.call
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _attributes(write, obj, old)
-    await api.off_loop.slices.drive(chain.run_mutating(write.plugins, attr))
+    await chain.run_mutating(write.plugins, attr)
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -66,7 +66,7 @@ async def _allocate(api: API, write: Write) -> None:
     """Run the plugins that allocate, before validation."""
     attr = _attributes(write, write.obj, write.old)
     plugins = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
-    await api.off_loop.slices.drive(chain.run_allocating(plugins, attr))
+    await chain.run_allocating(plugins, attr)
     write.refused, write.along = attr.refused, attr.along
 
 
@@ -76,14 +76,14 @@ async def _validate(api: API, write: Write) -> None:
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
-    await api.off_loop.slices.drive(chain.run_validating(write.plugins, attr))
+    await chain.run_validating(write.plugins, attr)
     write.along = join_along(attr.along, write.along)
 
 
 # the three phases of a write; each raises what refuses it
-MUTATE: Final = Wait[Write](_mutate, mutates_object)
-ALLOCATE: Final = Wait[Write](_allocate, allocates_resources)
-VALIDATE: Final = Wait[Write](_validate, is_validated)
+MUTATE: Final = Wait[Write](_mutate, mutates_object, sliced=True)
+ALLOCATE: Final = Wait[Write](_allocate, allocates_resources, sliced=True)
+VALIDATE: Final = Wait[Write](_validate, is_validated, sliced=True)
 
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:

@@ -338,7 +338,9 @@ def put_scale(write: ApplyScaleWrite) -> None:
     write.obj = obj
 
 
-APPLY_SCALE: Final = change_stages(merge_scale, Wait[ApplyScaleWrite](_mutate_scale, admit.mutates_object), put_scale)
+APPLY_SCALE: Final = change_stages(
+    merge_scale, Wait[ApplyScaleWrite](_mutate_scale, admit.mutates_object, sliced=True), put_scale
+)
 
 
 def _sound_scale(call: Call, applied: Object) -> Object:

@@ -8,10 +8,10 @@ before the stage that decodes it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from podless.admission import Along
 from podless.admission.plugin import Plugin
@@ -39,7 +39,7 @@ class Write:
     for admission, if not obj. refused: fields that the user may not write, reported with other errors. added:
     approximate bytes that admission added. loose: the object is validated before it is pruned. warned: number of
     warnings before the present attempt. done: finished stages of the present group. plugins: of admission, for the
-    present phase.
+    present phase. begun: the rest of an awaited stage.
     """
 
     given: Object
@@ -57,6 +57,7 @@ class Write:
     warned = 0
     done = 0
     plugins: Sequence[Plugin] = ()
+    begun: Coroutine[Any, Any, None] | None = None
 
     def __init__(self, call: Call, options: WriteOptions) -> None:
         # what is set later has its default in the class: most writes need little of it, and each assignment costs
@@ -104,10 +105,14 @@ Work = Callable[[W], None]
 
 @dataclass(frozen=True)
 class Wait(Generic[V]):
-    """A stage that is awaited. when: whether it has to wait; False for most writes."""
+    """A stage that is awaited. when: whether it has to wait; False for most writes.
 
-    work: Callable[[API, V], Awaitable[None]]
+    sliced: its steps run in slices, and the first one together with the stages before.
+    """
+
+    work: Callable[[API, V], Coroutine[Any, Any, None]]
     when: Callable[[API, V], bool]
+    sliced: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,8 @@ class Stages(Generic[W]):
         while (place := await api.off_loop.slices.run(self._advance, api, write, place)) < len(parts):
             part = parts[place]
             if isinstance(part, Wait):
-                await part.work(api, write)
+                rest, write.begun = write.begun, None
+                await (rest if rest is not None else part.work(api, write))
             else:
                 await _run_group(api, write, part)
             place += 1
@@ -164,12 +170,17 @@ class Stages(Generic[W]):
         """Run short stages from a position. Return the position of the next stage to await, or of the end."""
         parts = self._parts
         write.call.kind.strategy.mark_used()
-        short = write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
+        short = self._is_short(api, write)
         while place < len(parts):
             part = parts[place]
             if isinstance(part, Wait):
                 if part.when(api, write):
-                    break
+                    if not part.sliced:
+                        break
+                    write.begun = api.off_loop.slices.begin(part.work(api, write))
+                    if write.begun is not None:
+                        break
+                    short = self._is_short(api, write)  # the object may have grown
             elif not short or (part.checks and api.off_loop.is_long(part.cost(write))):
                 break
             else:
@@ -177,6 +188,11 @@ class Stages(Generic[W]):
                     work(write)
             place += 1
         return place
+
+    @staticmethod
+    def _is_short(api: API, write: W) -> bool:
+        """Whether the stages run on the event loop, unless they are checks that cost much."""
+        return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
 
 
 async def _run_group(api: API, write: W, group: _Group[W]) -> None:

@@ -208,7 +208,7 @@ def put_scale(write: ScaleWrite) -> None:
 
 
 READ: Final = Stages[ScaleWrite](PARSE, read_scale)
-RESCALE: Final = change_stages(make_scale, Wait[ScaleWrite](_mutate, admit.mutates_object), put_scale)
+RESCALE: Final = change_stages(make_scale, Wait[ScaleWrite](_mutate, admit.mutates_object, sliced=True), put_scale)
 
 
 def _fit(call: Call, given: Object) -> None:

@@ -36,7 +36,7 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     """
     from podless.admission.localhooks import explain_failure, limit_seconds  # loaded, for there are hooks
     from podless.hooks import SUBRESOURCE
-    from podless.hooks.pool import HookFailed
+    from podless.hooks.peer import HookFailed
 
     known, hooks = call.kind.subresource(call.subresource), api.converter.hooks
     assert known is not None
