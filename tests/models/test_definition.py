@@ -16,6 +16,7 @@ from pydantic import BaseModel, Field
 
 from podless import crd
 from podless.models import Inexpressible, ObjectMeta, Resource, column, kind, rule, schema, schema_of
+from podless.models.objects import read_object
 from podless.models.render import write_modules
 from podless.runtime.jsonobject import Object
 
@@ -304,3 +305,16 @@ def test_both_styles_have_the_same_metadata(name: str) -> None:
 
     plain = {one.name: one.type for one in dataclasses.fields(getattr(metadata, name)) if one.name != "extra_"}
     assert plain == getattr(models, name).__annotations__
+
+
+def test_whole_numbers_are_integers_however_they_are_written() -> None:
+    class Spec(BaseModel, strict=True):
+        size: int = 0
+        sizes: dict[str, list[int]] = {}
+        part: float = 0.0
+
+    given = {"size": -0.0, "sizes": {"a": [1.0, 2]}, "part": 1.0}
+    assert read_object(Spec, given) == Spec(size=0, sizes={"a": [1, 2]}, part=1.0)
+    for wrong in (1.5, 1e300, float("nan")):
+        with pytest.raises(ValueError, match="int"):
+            read_object(Spec, {"size": wrong})

@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 EXTRA = "extra_"  # the attribute of a generated dataclass that keeps the fields it does not know
 
+_INTEGERS = 2**63  # more than an int64 can be
+
 
 def json_name(field: dataclasses.Field[Any]) -> str:
     """Return the name that a field of a dataclass has in JSON."""
@@ -32,8 +34,17 @@ def read_object(wanted: type[T], value: Any) -> T:
     """Return an object in JSON as an instance of a class. Raises what pydantic raises, and TypeError."""
     validate = getattr(wanted, "model_validate", None)
     if validate is not None:
-        return typing.cast(T, validate(value))
+        return typing.cast(T, validate(_read_numbers(value)))
     return typing.cast(T, _read_value(wanted, value))
+
+
+def _read_numbers(value: Any) -> Any:
+    """Return a value with 1 for 1.0. In JSON both are integers, and strict models reject a float."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < _INTEGERS else value
+    if isinstance(value, dict):
+        return {name: _read_numbers(item) for name, item in value.items()}
+    return [_read_numbers(item) for item in value] if isinstance(value, list) else value
 
 
 def _read_value(wanted: Any, value: Any) -> Any:
