@@ -11,6 +11,7 @@ import pytest
 from podless import Server
 from podless.runtime.option import StartError
 from tests.conformance.wire import Client
+from tests.conftest import definition
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -19,19 +20,7 @@ def _definition(rule: str = "true", **version: Any) -> dict[str, Any]:
     spec: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer", "format": "int32"}}}
     schema: dict[str, Any] = {"type": "object", "properties": {"spec": spec}}
     schema["x-kubernetes-validations"] = [{"rule": rule}]
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "gears.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "gears", "kind": "Gear"},
-            "versions": [
-                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}} | version
-            ],
-        },
-    }
+    return definition("example.com", "gears", "Gear", **{"schema": {"openAPIV3Schema": schema}, **version})
 
 
 class _Asked:

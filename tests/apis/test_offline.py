@@ -9,6 +9,7 @@ from typing import Any
 from podless.apis import offline
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
+from tests import conftest
 
 SPEC: Object = {
     "type": "object",
@@ -19,25 +20,9 @@ SPEC: Object = {
 
 
 def definition(**spec: Any) -> Object:
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "gadgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "gadgets", "kind": "Gadget"},
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": SPEC}}},
-                }
-            ],
-            **spec,
-        },
-    }
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": SPEC}}}
+    made = conftest.definition("example.com", schema=schema)
+    return {**made, "spec": {**made["spec"], **spec}}
 
 
 def kind() -> Kind:

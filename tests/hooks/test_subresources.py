@@ -57,13 +57,6 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
-def client(server: Server) -> Iterator[Client]:
-    client = Client(server.url, server.token)
-    yield client
-    client.close()
-
-
 def test_a_post_gets_the_object_and_the_body(client: Client) -> None:
     answer = client.post(f"{PATH}/a/restart", {"force": True})
     assert answer.status == 201

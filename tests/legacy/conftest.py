@@ -23,13 +23,6 @@ def server() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture
-def client(server: Server) -> Iterator[Client]:
-    client = Client(server.url, server.token)
-    yield client
-    client.close()
-
-
 def beta(group: str, plural: str = "gadgets", kind: str = "Gadget", **spec: Any) -> dict[str, Any]:
     """A CustomResourceDefinition of v1beta1 that says as little as may be said."""
     return {

@@ -7,6 +7,7 @@ from typing import Any
 from podless import Server
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.legacy.conftest import BETA, beta, watch
+from tests.schema.test_remodel import VIOLATIONS
 from tests.webhooks import webhook
 
 DEPRECATED = (
@@ -184,26 +185,7 @@ def test_pruning_is_chosen(client: Client) -> None:
 def test_every_violation_of_structure_is_listed(client: Client) -> None:
     """The document's third example, with the six violations that it names."""
     group = "violations.example.com"
-    schema = {
-        "properties": {
-            "foo": {"pattern": "abc"},
-            "metadata": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "pattern": "^a"},
-                    "finalizers": {"type": "array", "items": {"type": "string", "pattern": "my-finalizer"}},
-                },
-            },
-        },
-        "anyOf": [
-            {
-                "properties": {"bar": {"type": "integer", "minimum": 42}},
-                "required": ["bar"],
-                "description": "foo bar object",
-            }
-        ],
-    }
-    assert client.post(BETA, beta(group, validation={"openAPIV3Schema": schema})).status == 201
+    assert client.post(BETA, beta(group, validation={"openAPIV3Schema": VIOLATIONS})).status == 201
     found = conditions(client.get(f"{BETA}/gadgets.{group}").body)["NonStructuralSchema"]
     assert (found["status"], found["reason"]) == ("True", "Violations")
     at = "spec.versions[0].schema.openAPIV3Schema"

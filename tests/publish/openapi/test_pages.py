@@ -12,7 +12,7 @@ from podless.http.nonresource import version_info
 from podless.publish.openapi import pages, v2, v3, v3pb
 from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete_answer
 from podless.publish.openapi.standard import META, REF
-from tests.conftest import Client
+from tests.conftest import Client, definition
 
 GROUPS = ["", "apps", "flowcontrol.apiserver.k8s.io", "rbac.authorization.k8s.io"]
 RELEASE = "io.k8s.apimachinery.pkg.version.Info"
@@ -121,20 +121,8 @@ def test_pages_are_in_the_index_with_hashes_of_their_own() -> None:
 
 
 def test_a_group_of_definitions_has_no_page(client: Client) -> None:
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "things.pages.example.com"},
-        "spec": {
-            "group": "pages.example.com",
-            "scope": "Cluster",
-            "names": {"plural": "things", "kind": "Thing"},
-            "versions": [
-                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
-            ],
-        },
-    }
-    assert client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition).status == 201
+    given = definition("pages.example.com", schema={"openAPIV3Schema": {"type": "object"}})
+    assert client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", given).status == 201
     assert client.get("/openapi/v3/apis/pages.example.com/v1").status == 200
     assert client.get("/openapi/v3/apis/pages.example.com").status == 404
     assert client.get("/openapi/v3/.well-known/openid-configuration").status == 200
