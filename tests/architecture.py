@@ -545,6 +545,7 @@ UNSHARED = {
     "runtime/slices.py": "of the loop, whose work it runs",
     "offload/process.py": "of the loop, and a process for all servers behind a lock",
     "runtime/pace.py": "of the loop",
+    "runtime/rest.py": "of the loop",
     "runtime/watchdog.py": "of the loop",
     "runtime/bounded.py": "weights of what others keep, behind a lock",
     "codec/gotime.py": "a reader of one text",

@@ -7,6 +7,7 @@ sees every change once.
 from __future__ import annotations
 
 import asyncio
+import time
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from podless.cache.events import Event, EventHandler, add_handler, call_handler
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.runtime.gcpause import pause_gc
+from podless.runtime.rest import Rest
 from podless.store import Change, Compacted, Keys, Record, Store, keys
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
@@ -145,14 +147,16 @@ class WatchCache:
         entries: dict[str, Entry] = {}
         after = ""
         part = _PART if self._read_record is None else _LOOKED_AT
+        rest = Rest()
         while True:
+            began = time.perf_counter()
             records, after = await self._store.page(revision, after, part, self.prefix)
             with pause_gc():
                 for record in records:
                     entries[record.key] = self.entry(record)
             if not after:
                 return entries
-            await asyncio.sleep(0)
+            await rest.take(time.perf_counter() - began)
 
     async def renew(self) -> None:
         """Read the state again after changes were lost. Raises StoreError.

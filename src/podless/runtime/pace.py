@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
+from podless.runtime.rest import Rest
 from podless.runtime.slices import Pull, Slices
 
 T = TypeVar("T")
@@ -26,10 +27,11 @@ _LOOK = 32  # items between two looks at the clock, at the most
 class Pace:
     """Pending work by user, done when the loop has time."""
 
-    __slots__ = ("_alone", "_due", "_queues", "_slices")
+    __slots__ = ("_alone", "_due", "_queues", "_rest", "_slices")
 
     def __init__(self) -> None:
         self._slices = Slices(_SECONDS)
+        self._rest = Rest()
         self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # whoever's turn is next first
         self._due = False
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -92,7 +94,8 @@ class Pace:
 
     def _turn(self) -> None:
         self._due = False
-        until = time.perf_counter() + _TURN
+        began = time.perf_counter()
+        until = began + _TURN
         while self._queues:
             user = next(iter(self._queues))
             queue = self._queues.pop(user)
@@ -102,5 +105,6 @@ class Pace:
             until -= work() or 0.0
             if time.perf_counter() > until:
                 break
-        if self._queues:
-            self._again()
+        if self._queues and not self._due:
+            self._due = True
+            self._rest.call(time.perf_counter() - began, self._turn)

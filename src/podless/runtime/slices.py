@@ -1,7 +1,7 @@
 """Runs synchronous work on the event loop in slices, so that no piece of it delays other requests for long.
 
 The work runs in a greenlet. What it calls charges its meter (runtime/meter.py). When the slice is used up, the charge
-suspends the greenlet and the loop goes on. The next slice starts one iteration of the loop later, after those of all
+suspends the greenlet and the loop goes on. The next slice starts a few iterations of the loop later, after those of all
 other suspended work. Most work ends within its first slice, which costs about a microsecond.
 
 Other requests run between two slices, as they do at an await. So the work must not rely on shared state that it read in
@@ -23,6 +23,7 @@ from greenlet import getcurrent, greenlet
 from podless.runtime.apierror import Timeout
 from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import DEFAULT, LATE
+from podless.runtime.rest import Rest
 
 R = TypeVar("R")
 
@@ -45,7 +46,7 @@ class _Worker(greenlet):
     """A greenlet that does one piece of work after the other.
 
     began: when the slice did, by the clock of the thread; 0 until the first look, as most work never looks. spent:
-    seconds of the earlier slices. most: seconds that they may take.
+    seconds of the earlier slices. took: those of the last one. most: seconds that they may take.
     """
 
     def __init__(self, most: float) -> None:
@@ -54,7 +55,7 @@ class _Worker(greenlet):
         self.work: Callable[..., Any] | None = None
         self.about: tuple[Any, ...] = ()
         self.raised: BaseException | None = None
-        self.began = self.spent = 0.0
+        self.began = self.spent = self.took = 0.0
         self.most = most
 
     def run(self) -> None:
@@ -83,7 +84,8 @@ class _Worker(greenlet):
         if not self.began:
             self.began = now
         elif now - self.began > SLICE:
-            self.spent += now - self.began
+            self.took = now - self.began
+            self.spent += self.took
             if self.spent > self.most:
                 raise Timeout(LATE, {})
             self.loop.switch(_SUSPENDED)
@@ -106,6 +108,8 @@ class Slices:
         self._seconds = seconds
         self._idle: list[_Worker] = []
         self._waiting: deque[asyncio.Future[None]] = deque()  # for the next slice, who has waited longest first
+        self._rest = Rest()
+        self._took = 0.0  # seconds of the longest slice since the last rest
 
     async def run(self, work: Callable[..., R], *about: Any) -> R:
         """Run work and return its result. Raises what it raises, and Timeout if it takes too long."""
@@ -145,7 +149,7 @@ class Slices:
             if found is _SUSPENDED:
                 with pause_gc():
                     while found is _SUSPENDED:
-                        await self.turn()
+                        await self.turn(worker.took)
                         found = worker.switch()
             return found if found is not _RAISED else worker.fail()
         finally:
@@ -175,11 +179,13 @@ class Slices:
         if len(self._idle) < _KEPT:
             self._idle.append(worker)
 
-    def turn(self) -> asyncio.Future[None]:
-        """Return a future that is done when the next slice may start: one each turn of the loop."""
+    def turn(self, took: float) -> asyncio.Future[None]:
+        """Return a future that is done when the next slice may start. took: seconds of the slice that has ended."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
-            loop.call_soon(self._wake)
+            self._rest.call(took, self._wake)
+        else:
+            self._took = max(self._took, took)
         turn: asyncio.Future[None] = loop.create_future()
         self._waiting.append(turn)
         return turn
@@ -192,7 +198,8 @@ class Slices:
                 turn.set_result(None)
                 break
         if self._waiting:
-            asyncio.get_running_loop().call_soon(self._wake)
+            took, self._took = self._took, 0.0
+            self._rest.call(took, self._wake)
 
 
 class Pull(Generic[R]):
@@ -290,7 +297,7 @@ class _Driven(Coroutine[Any, Any, R]):
             if self._pause < 0:
                 self._pause = PAUSE.pause_collector()
             self._worker = worker
-            return next(iter(self._slices.turn()))
+            return next(iter(self._slices.turn(worker.took)))
         self._worker = None
         if found is not _RAISED and self._pause < 0:  # as of most steps
             self._slices.keep(worker)
