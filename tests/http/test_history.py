@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from typing import Any
 
@@ -17,6 +18,7 @@ from podless.server import Server
 from podless.store.history import Keep
 from podless.testing.ask import Lines, ask_app
 from tests.conftest import tries
+from tests.history.writes import write_and_compare
 
 LOG = "/apis/history.podless.dev/v1"
 USERS = {f"token-{name}": User(name, name, ("system:authenticated",)) for name in ("ann", "bob", "eve")}
@@ -161,6 +163,41 @@ async def test_an_earlier_list_is_read_without_loading_all_objects(tmp_path: Any
         assert known is not None
         assert not known.loaded
         assert [one["data"] for one in (await ask_app(app, "GET", path))["items"]] == [{"n": "1"}]
+
+
+async def test_pages_of_an_earlier_list_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = Keep(age=1e9, size=1 << 40, count=5)
+    async with Server(history=keep, history_log=Keep(1e9, 1 << 40, 1 << 40)) as server:
+        app = server._running()
+        path = path_of("default", "configmaps")
+        for number in range(7):
+            labels = {"odd": str(number % 2)}
+            obj = config_map(f"c{number}")
+            made = await ask_app(app, "POST", path, obj | {"metadata": {"name": f"c{number}", "labels": labels}})
+        for name in ("c1", "c4"):
+            await ask_app(app, "DELETE", f"{path}/{name}")
+        for number in range(60):
+            await ask_app(app, "PUT", f"{path}/c2", config_map("c2", n=str(number)))
+        assert app.cluster is not None
+        store: Any = app.cluster.store
+        while store._window._busy:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        revision = made["metadata"]["resourceVersion"]
+        assert store.compacted > int(revision)
+        monkeypatch.setattr(store, "range_at", None)  # which reads all objects
+        for selector, step in itertools.product(("", "odd=0"), (1, 2, 3, 100)):
+            query = {"resourceVersion": revision, "resourceVersionMatch": "Exact", "limit": str(step)}
+            query |= {"labelSelector": selector} if selector else {}
+            found: list[str] = []
+            while query:
+                page = await ask_app(app, "GET", path, **query)
+                assert page["metadata"]["resourceVersion"] == revision
+                assert len(page["items"]) <= step
+                found += [one["metadata"]["name"] for one in page["items"]]
+                token = page["metadata"].get("continue")
+                query = {"limit": str(step), "labelSelector": selector, "continue": token} if token else {}
+            expected = [f"c{number}" for number in range(7) if not selector or not number % 2]
+            assert [name for name in found if not name.startswith("kube-")] == expected
 
 
 async def test_a_forgotten_state_is_gone_and_a_future_one_is_not_there() -> None:
@@ -339,3 +376,7 @@ async def test_states_authors_and_differences_are_those_that_were_written(seed: 
                     }
                     at = {"resourceVersion": revision, "resourceVersionMatch": "Exact"}
                     assert (await ask_app(app, "GET", f"{base}/{name}", **at))["data"] == data_
+
+
+async def test_every_verb_is_told_as_it_was_over_compaction_and_a_restart(tmp_path: Any) -> None:
+    await write_and_compare(3, {"data": tmp_path / "data", "history_log": Keep(1e9, 1 << 40, 1 << 40)}, writes=120)

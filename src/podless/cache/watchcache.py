@@ -295,6 +295,18 @@ class WatchCache:
                 state[key] = before
         return [state[key] for key in sorted(state)]
 
+    async def page_at(self, prefix: str, revision: int, after: str, most: int) -> tuple[list[Entry], bool]:
+        """Return entries as they were at a revision, in key order, from behind the key `after` on ("": the start).
+
+        most: the maximum number. Also returns whether there may be more. Reads no more than these. Raises Compacted.
+        """
+        found: list[Entry] = []
+        while True:
+            records, after = await self._store.page(revision, after, most - len(found), prefix)
+            found += map(self.entry, records)
+            if not after or len(found) >= most:
+                return found[:most], bool(after) or len(found) > most
+
     async def since(self, revision: int, first: int) -> list[Event]:
         """Return the changes later than `revision`, oldest first.
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from podless.apis.coordination.group import LEASES
+from podless.auth.user import SERVER
 from podless.cache.events import Event
 from podless.codec import serializer
 from podless.controllers.controller import Controller
@@ -26,10 +27,12 @@ from podless.meta.errors import APIError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import KEPT, Conflicted, Operation, Record, Store, Stored, StoreError
+from podless.store.contract import AUTHOR, Author
 from podless.store.keys import OWN
 from podless.verbs import steps, storage
 from podless.verbs.call import API
 from podless.verbs.storage import GUARD, Deposed
+from podless.version import __version__
 
 log = logging.getLogger("podless")
 
@@ -39,6 +42,7 @@ _LOOK = 0.2  # seconds between two looks of those who only want to know
 _ENDS = 3.5  # seconds without a write after which the holder takes itself for none
 _FENCE = f"{OWN}leaders/controllers"
 _NAMESPACE, _NAME = "kube-system", "podless-controllers"
+_AUTHOR = Author(SERVER.name, manager="leader-election", agent=f"podless/{__version__}")
 
 
 class _Outrun(StoreError):
@@ -181,10 +185,13 @@ class Leader:
             operations.append(Operation(_FENCE, Stored(holder.encode()), fence.revision if fence is not None else 0))
         elif self.guard is not None:
             operations.append(self.guard)
+        before = AUTHOR.set(_AUTHOR)
         try:
             await storage.commit_operations(self._api, operations)
         except Conflicted:
             raise _Outrun("another server has it") from None
+        finally:
+            AUTHOR.reset(before)
         if take:
             fence = await self._read_fence()  # its revision is the commit's only where the store is atomic
             if fence is None or fence.stored.data != holder.encode():

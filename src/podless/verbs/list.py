@@ -23,6 +23,7 @@ from podless.verbs.options import ListOptions, parse_revision, revision_error, t
 Match = Callable[[Entry], bool]
 
 _VERSION = "meta.k8s.io/v1"
+_PART = 500  # objects of an earlier state that are read in one go
 _SHORT = 512  # characters of fields that are kept for other watches
 _TOKEN = Struct(
     "continueToken", (Field("v", String()), Field("rv", Int(64)), Field("start", String())), package="storage"
@@ -158,6 +159,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     match = make_selector(call, options)
     if not call.kind.strategy.reads.revisioned:
         return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
+    if limit and revision < api.store.compacted:
+        return await _page_past(api, call, collection, revision, start, limit, match)
     if match is None:
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
@@ -184,6 +187,31 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     entries = chosen[:limit]
     behind, _ = await _list_entries(call, collection, revision, entries[-1].key + "\0", 1)
     return Many(entries, revision, _next(call, entries, revision) if behind else "")
+
+
+async def _page_past(
+    api: API,
+    call: Call,
+    collection: WatchCache,
+    revision: int,
+    start: str,
+    limit: int,
+    match: Match | None,
+) -> Many:
+    """Return a page of a state that only the history log has: it is read in parts. Raises Expired."""
+    chosen, after, more = list[Entry](), start.removesuffix("\0"), True
+    while more and len(chosen) < limit:
+        try:
+            entries, more = await collection.page_at(call.scope, revision, after, min(limit, _PART))
+        except Compacted:
+            raise Expired(_TOO_OLD) from None
+        if match is not None:
+            await api.converter.ready(call.kind, call.version, entries)
+        async for some in api.pace.slices(call.user.name, entries):
+            chosen += some if match is None else filter(match, some)
+        after = entries[-1].key if entries else after
+    more = more or len(chosen) > limit
+    return Many(chosen[:limit], revision, _next(call, chosen[:limit], revision) if more else "")
 
 
 def _horizon(api: API, call: Call) -> int:

@@ -21,6 +21,7 @@ from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
 from podless.store.history import Bounds, Keep
 from podless.testing.ask import Lines, ask_app
+from tests.history.writes import write_and_compare
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +29,7 @@ KEYS = ["/example.com/gadgets/a/x", "/example.com/gadgets/a/x-y", "/core/service
 PREFIXES = ["/example.com/gadgets/", "/example.com/gadgets/a/", "/core/services/", "/core/nodes/", "/"]
 FOREVER = Keep(age=1e9, size=1 << 40, count=1 << 40)
 LOG = "/apis/history.podless.dev/v1"
+LEASE = "object.resource=leases,object.name=podless-controllers"
 _NUMBERS = itertools.count()
 FILLER = b'"text":"so long that a state is stored as the difference from the one that replaced it"'
 
@@ -235,6 +237,8 @@ async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str
         [first] = await server.client.apply(obj)
         await server.client.apply(obj | {"data": {"n": "1"}})
         await server.client.delete("configmap", "one")
+        [lease] = (await ask_app(server._running(), "GET", f"{LOG}/history", fieldSelector=LEASE, limit="1"))["items"]
+        assert (lease["author"]["user"], lease["author"]["fieldManager"]) == ("system:apiserver", "leader-election")
         events = [await lines.next() for _ in range(3)]
         assert [one and one["object"]["operation"] for one in events] == ["create", "update", "delete"]
         lines.stop()
@@ -253,3 +257,8 @@ async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str
         path = "/api/v1/namespaces/default/configmaps"
         assert await ask_app(server._running(), "GET", f"{path}/one", **at) == first
         assert (await ask_app(server._running(), "GET", path, **at))["items"][0]["data"] == {"n": "0"}
+
+
+async def test_every_verb_is_told_as_it_was_over_compaction_and_a_restart(etcd: str) -> None:
+    options = {"store": "etcd", "etcd": Etcd(servers=(etcd,), prefix=f"/log{next(_NUMBERS)}", compaction=0)}
+    await write_and_compare(7, options | {"history_log": FOREVER}, writes=60)

@@ -16,9 +16,12 @@ from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.logwriter import Known, LogWriter
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import Bounds
+from podless.store.keys import Stored
 
 _TOGETHER = 100  # reads in one transaction; etcd takes 128
 _BYTES = 4 << 20  # of entries that are read in one go
+_FEW = 8  # entries of unknown size that are read in one go
+_SMALL = 8192  # bytes of a state, on average, of which many are read in one go
 _PLACES = 10  # bits of a change's place in its commit
 _MOST = (1 << _PLACES) - 1
 _CHAIN = 16  # entries of one object that are read in one go
@@ -143,15 +146,24 @@ class EtcdChangeLog:
     # changes
 
     async def _tell(self, found: list[FoundEntry]) -> list[Written]:
-        """Return the changes of entries, newest first: fewer where they are large."""
-        size, wanted = 0, list[FoundEntry]()
-        for one in found:
-            if wanted and size + one.name.size > _BYTES:
-                break
-            size += one.name.size
-            wanted.append(one)
+        """Return the changes of entries, newest first: fewer where their states are large.
+
+        The sizes of states show when they are read. So few are read at first, and more if they are small.
+        """
+        told, newer, size, place, many = list[Written](), dict[str, Record | None](), 0, 0, _FEW
+        while place < len(found) and size <= _BYTES:
+            some = await self._tell_some(found[place : place + many], newer)
+            told += some
+            place += many
+            now = sum(_size(one.stored) + _size(one.replaced and one.replaced.stored) for one in some)
+            size += now
+            many = many * 2 if now <= many * _SMALL else _FEW
+        return told
+
+    async def _tell_some(self, wanted: list[FoundEntry], newer: dict[str, Record | None]) -> list[Written]:
+        """Return the changes of a few entries. newer: the states that later changes replaced, by key; is completed."""
         contents = await self._read_contents(wanted)
-        newer = await self._read_newer(wanted, contents)
+        newer |= await self._read_newer([one for one in wanted if one.key not in newer], contents)
         told = []
         for one in wanted:
             content = contents.get(one.there)
@@ -273,6 +285,10 @@ class EtcdChangeLog:
         """Raise Compacted if an object existed whose state is unknown."""
         if created <= wanted and not key.startswith(keys.OWN) and not self._leased(key):
             raise Compacted(revision)
+
+
+def _size(stored: Stored | None) -> int:
+    return len(stored.data) if stored is not None else 0
 
 
 def _sequence(found: FoundEntry) -> int:

@@ -123,7 +123,7 @@ class Window:
         self._loop.call_later((self._loop.time() - began) * _REST, self._step)
 
     def _postpones(self) -> bool:
-        """Whether clients write so much that history is forgotten later."""
+        """Return whether clients write so much that history is forgotten later."""
         writes, self._writes = self._writes, 0
         return writes > _BUSY and not self._disk.full and not self.history.due(self.clock.newest // 1000, _LATER)
 
