@@ -33,6 +33,11 @@ def test_what_no_request_follows_is_not_tried() -> None:
     assert not [one for one in found if one.at == "step 2"]
 
 
+def test_a_client_that_saw_events_is_shown_the_past() -> None:
+    past = [one for one in list_perturbations(_run(_STEP, _SEEN, _WRITE)) if getattr(one, "mode", "") == "past"]
+    assert past == [HoldEvents(_BED, "gardens", "past")]  # at step 1 it has seen nothing yet
+
+
 def test_leaders_change_only_where_instances_elect_one() -> None:
     run = _run(_STEP, _SEEN, _WRITE)
     assert ChangeLeader(_BED) not in list_perturbations(run)

@@ -61,6 +61,21 @@ async def test_a_request_that_steps_aside_lets_events_pass_but_no_request() -> N
     turns.end()
 
 
+async def test_a_request_that_is_repeated_holds_up_no_other() -> None:
+    turns, passed = Turns(_rest), list[str]()
+
+    def repeat(came: bool) -> None:
+        passed.append("a")
+        if len(passed) < 9:
+            turns.queue((REQUEST, turns.given, "a"), "controller", repeat)
+
+    turns.queue((REQUEST, turns.given, "a"), "controller", repeat)
+    turns.queue((REQUEST, turns.given, "b"), "controller", lambda came: passed.append("b"))
+    await _pass_all(turns)
+    assert passed[:2] == ["a", "b"]
+    turns.end()
+
+
 async def test_a_killed_client_gets_no_turn() -> None:
     turns = Turns(_rest)
     killed = asyncio.create_task(turns.enter((REQUEST, 0, "a"), "one"))
@@ -101,7 +116,7 @@ class _Sink:
         self.sent.append(b"end")
 
 
-def _open_watch(turns: Turns, name: str, seen: list[bytes]) -> tuple[ResourceView, Sink]:
+def _open_watch(turns: Turns, name: str, seen: list[bytes], client: Sink | None = None) -> tuple[ResourceView, Sink]:
     view = ResourceView(seen.append, lambda revision, take: turns.queue((EVENT, revision, name), "controller", take))
     opened: list[Sink] = []
 
@@ -109,7 +124,7 @@ def _open_watch(turns: Turns, name: str, seen: list[bytes]) -> tuple[ResourceVie
         opened.append(sink)
         return lambda: None
 
-    view.stream(Stream(start)).start(_Sink())
+    view.stream(Stream(start)).start(client or _Sink())
     return view, opened[0]
 
 
@@ -133,4 +148,16 @@ async def test_events_of_two_watches_pass_by_revision_and_held_ones_after_the_re
     assert not gardens.release()
     await _pass_all(turns)
     assert seen[4:] == [_event(5)]
+    turns.end()
+
+
+async def test_a_watch_that_is_cut_ends_with_410() -> None:
+    turns, sink = Turns(_rest), _Sink()
+    view, opened = _open_watch(turns, "beds", [], sink)
+    opened.send(_event(2))
+    assert view.cut()
+    await _pass_all(turns)
+    assert b'"code":410' in sink.sent[0]
+    assert sink.sent[1:] == [b"end"]
+    assert not view.cut()
     turns.end()

@@ -166,7 +166,7 @@ class GatedRun:
         self._active = True
         name = f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}"
         try:
-            if not await self.turns.enter((REQUEST, 0, name), client):
+            if not await self.turns.enter((REQUEST, self.turns.given, name), client):
                 return Lost()
             try:
                 if asked.verb in _WRITES:
@@ -222,7 +222,7 @@ class GatedRun:
 
     async def _stop(self, client: str) -> bool:
         await self.election.stop()
-        return await self.turns.enter((REQUEST, 0, client), client)
+        return await self.turns.enter((REQUEST, self.turns.given, client), client)
 
     async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
         point = self.log.name_write(client, asked, await request.read())
@@ -281,11 +281,19 @@ class GatedRun:
         return happens
 
     def _hold(self, one: HoldEvents, revision: int, clients: Iterable[str]) -> None:
-        past = revision if one.mode == "restart" else 0
         for client in clients:
-            self._view(client, one.resource).hold = Hold(one.rounds, drop=one.mode == "skip", revision=past)
+            view = self._view(client, one.resource)
+            past = {"restart": revision, "past": self._find_past(client, one.resource)}.get(one.mode, 0)
+            view.hold = Hold(one.rounds, drop=one.mode == "skip", revision=past)
             if one.mode == "restart" and not one.at.startswith(client):
                 self._hooks.crash(client)
+            if one.mode == "past" and past and view.cut():
+                self.lost.add((client, one.resource))
+
+    def _find_past(self, client: str, resource: str) -> int:
+        """Return the revision before the last event of a resource that a client saw, 0 if it saw none."""
+        events = (one for one in self.log.entries if one.kind == "event")
+        return max((one.revision for one in events if (one.client, one.resource) == (client, resource)), default=1) - 1
 
     def _view(self, client: str, resource: str) -> ResourceView:
         found = self._views.get((client, resource))

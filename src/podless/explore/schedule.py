@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-MODES = ("slow", "skip", "restart")
+MODES = ("slow", "skip", "restart", "past")
 
 
 class BadSchedule(ValueError):
@@ -71,7 +71,8 @@ class HoldEvents:
 
     mode: `slow` delivers the events then. `skip` drops them and ends the watches with 410, so that clients list again
     and never see the states between. `restart` also restarts the clients at the point and shows them lists from before
-    it, as an API server does that lags behind.
+    it, as an API server does that lags behind. `past` ends the watches with 410 at the point, and shows them lists from
+    before the last event that the client saw, as if it now asked an API server that lags behind.
     """
 
     kind: ClassVar[str] = "hold-events"
@@ -85,6 +86,7 @@ class HoldEvents:
             "slow": f"events of {self.resource} come late",
             "skip": f"events of {self.resource} are missed",
             "restart": f"started again with an old view of {self.resource}",
+            "past": f"shown the past of {self.resource} after a cut watch",
         }
         long = f" for {self.rounds} rounds" if self.rounds > 1 else ""
         return f"{told[self.mode]}{long}, from: {self.at}"

@@ -20,14 +20,15 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
     """Return the single perturbations that can matter, by the clients' requests in the reference run.
 
     A write can be followed by a crash, a lost answer or a conflict. Events of a resource are held from a write or a
-    step on, if a client sees such events later. Points after which no client sends a request are left out. A slow
-    cache, which stays behind for a further step, comes last.
+    step on, if a client sees such events later, and shown again if it has seen some. Points after which no client sends
+    a request are left out. A slow cache, which stays behind for a further step, comes last.
     """
     asked = [place for place, one in enumerate(reference.entries) if one.kind in ("write", "read")]
     last = asked[-1] if asked else -1
     writes: list[Perturbation] = []
     rejections: list[Perturbation] = []
     holds: list[HoldEvents] = []
+    past: list[Perturbation] = []
     for place, one in enumerate(reference.entries):
         if one.kind == "write" and one.status < 300:
             writes += [Crash(one.point), LoseAnswer(one.point)]
@@ -37,8 +38,10 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
                 rejections.append(RejectWrite(one.point))
         if one.kind in ("write", "user") and (one.kind == "user" or one.changed) and place <= last:
             holds += _list_holds(one, reference.entries[place + 1 :])
+            seen = {before.resource for before in reference.entries[:place] if before.kind == "event"}
+            past += [HoldEvents(one.point, resource, "past") for resource in sorted(seen)]
     slow = [replace(one, rounds=_LATER) for one in holds if one.mode == "slow"]
-    return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None] + slow
+    return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None] + past + slow
 
 
 def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]:

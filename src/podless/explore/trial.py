@@ -23,7 +23,7 @@ from podless.testing.wait import Waited
 _LOOK = 0.01  # seconds between two looks at whether a controller is idle
 _SURE = 2  # looks, after which an idle controller that nothing but the server can wake has settled
 _HELD = 3.0  # seconds, and
-_TRIED = 40  # requests, after which a controller that does not rest without the events that are held is given them
+_TRIED = 20  # requests, after which a controller that does not rest without the events that are held is given them
 _START = 60.0  # seconds that a controller has for its first request
 _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime waits for its caches in steps of 0.1 s
 _RETURN = 10.0  # seconds that an idle client has to open a watch again; client-go waits for 0.8 to 1.6 s at first

@@ -2,6 +2,7 @@
 
 Each waits until the controller has done what follows from the one before. So their order comes from a rule, and not
 from the speed of threads and connections: events first, in the order of their revisions, then answers, then requests.
+Requests that came before the last turn precede others, so that one that is repeated again and again holds up nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 
 EVENT, ANSWER, REQUEST = range(3)
 
-Rank = tuple[int, int, str]  # EVENT, ANSWER or REQUEST; a revision; a name
+Rank = tuple[int, int, str]  # EVENT, ANSWER or REQUEST; a revision, or for requests `given` when it came; a name
 Take = Callable[[bool], None]
 
 
@@ -30,12 +31,13 @@ class Turns:
     """The queue in front of the clients of one server.
 
     rest: returns when no client has anything more to do. busy: requests that are being carried out. count: turns that
-    were asked for so far.
+    were asked for so far. given: turns that came so far.
     """
 
     def __init__(self, rest: Callable[[Turns], Awaitable[None]]) -> None:
         self.busy = 0
         self.count = 0
+        self.given = 0
         self._rest = rest
         self._waiting: list[_Turn] = []
         self._arrived = asyncio.Event()
@@ -92,9 +94,11 @@ class Turns:
             turn.take(False)
 
     def end(self) -> None:
-        """Give no more turns."""
+        """Give no more turns, and drop what waits for one."""
         if self._task is not None:
             self._task.cancel()
+        for client in {turn.client for turn in self._waiting}:
+            self.drop(client)
 
     async def _give_turns(self) -> None:
         while True:
@@ -105,4 +109,5 @@ class Turns:
             if self._waiting:
                 turn = min(self._waiting)
                 self._waiting.remove(turn)
+                self.given += 1
                 turn.take(True)

@@ -72,6 +72,13 @@ class ResourceView:
             held.expire() if drop else held.queue()
         return bool(waiting)
 
+    def cut(self) -> bool:
+        """End all watches with 410. Return whether there were any."""
+        watched = self.watched
+        for held in list(self._open):
+            held.expire()
+        return watched
+
     def close(self) -> None:
         """End all watches."""
         for held in list(self._open):
