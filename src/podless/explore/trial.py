@@ -160,7 +160,7 @@ class Trial:
             held = held + 1 if control.holds and not starting else 0
             if held > _HELD / _LOOK or (held and requests > _TRIED):
                 return False  # it tries again until it sees what is held
-            if looks > setup.limit / _LOOK or requests > setup.requests:
+            if looks > (setup.limit + setup.rest) / _LOOK or requests > setup.requests:
                 self.faults.append(Fault("restless", self._describe_rush(asked)))
                 return False
             looks += 1
