@@ -179,9 +179,11 @@ def test_it(podless, podless_fresh, number):
     done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", "--podless-chaos", *more)
     done.assert_outcomes(failed=4)
     text = done.stdout.str()
-    seeds = {*re.findall(r"chaos with seed (\d+)", text), *re.findall(r"SEED (\d+)", text)}
+    seeds = {*re.findall(r"chaos: seed (\d+)", text), *re.findall(r"SEED (\d+)", text)}
     assert len(seeds) == 1
-    assert text.count(f"the same again with --podless-chaos {seeds.pop()}") == 5  # the head, and each failure
+    assert (
+        text.count(f"to get the same faults again, use --podless-chaos {seeds.pop()}") == 5
+    )  # the head, and each failure
 
 
 def test_a_seed_in_the_settings_is_a_number(suite: pytest.Pytester) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import ssl
 import subprocess
 import sys
@@ -80,6 +81,21 @@ def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
     (tmp_path / "podless.db").write_text("nothing of ours" * 1000)
     with pytest.raises(StartError, match="not a podless database"), Server(tmp_path):
         pass
+
+
+def test_a_folder_with_another_programs_database_stays_as_it_is(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "podless.db")
+    database.execute("CREATE TABLE other (name)")
+    database.close()
+    (tmp_path / "token").write_text("other")
+    places = (tmp_path, tmp_path / "podless.db", tmp_path / "token")
+    for place in places:
+        place.chmod(0o755)
+    before = [(place.stat().st_mode, place.stat().st_mtime_ns) for place in places]
+    with pytest.raises(StartError, match="this is another program's database"), Server(tmp_path):
+        pass
+    assert [(place.stat().st_mode, place.stat().st_mtime_ns) for place in places] == before
+    assert {place.name for place in tmp_path.iterdir()} == {"podless.db", "token"}
 
 
 async def test_a_start_that_fails_in_asynchronous_code_says_why(tmp_path: Path) -> None:

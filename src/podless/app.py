@@ -55,6 +55,7 @@ log = logging.getLogger("podless")
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where this machine's own clients find it
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # what only the server's owner may read, beside the database, which its engine looks after
+_DATABASE = "podless.db"
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
 
@@ -178,12 +179,19 @@ def certificate_maker(settings: Settings) -> Callable[[], None] | None:
     data = settings.data
     if Certificates(Path(data)).authority.exists():
         return None
-    return lambda: Certificates(_kept(data)).ensure(_names(settings))
+    return lambda: Certificates(_kept(data, settings)).ensure(_names(settings))
 
 
-def _kept(data: str | os.PathLike[str]) -> Path:
-    """Return the data folder, readable by its owner only. Raises StartError, OSError."""
+def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
+    """Return the data folder, readable by its owner only. Raises StartError, StoreError, OSError.
+
+    A folder with another program's database stays as it is.
+    """
     folder = Path(data).absolute()
+    if not settings.is_shared and (folder / _DATABASE).exists():
+        from podless.store.sqlite.format import reject_foreign
+
+        reject_foreign(folder / _DATABASE)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
     for name in _PRIVATE:
@@ -286,7 +294,7 @@ class App:
                 self._rotation.load()
             context = self._rotation.context
             self._rotation.start()
-        database = folder / "podless.db" if settings.data is not None else None
+        database = folder / _DATABASE if settings.data is not None else None
         authority = certificates.trust() if settings.tls and listen else None
         disturbed = self.faults.webhook if self.faults is not None else None
         self.cluster = cluster = Cluster(
@@ -436,7 +444,7 @@ class App:
         if self.settings.data is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="podless-")
             return Path(self._scratch.name)
-        return _kept(self.settings.data)
+        return _kept(self.settings.data, self.settings)
 
     async def stop(self) -> None:
         """Stop serving, finish requests in flight, close the store. Acknowledged writes are kept."""

@@ -112,7 +112,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def _format_chaos_header(config: pytest.Config) -> str:
     seed = config.option.podless_chaos
-    return f"podless: chaos with seed {seed}; the same again with --podless-chaos {seed}"
+    return f"podless: chaos: seed {seed}; to get the same faults again, use --podless-chaos {seed}"
 
 
 def _server(config: pytest.Config, release: str) -> Server:

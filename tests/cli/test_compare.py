@@ -21,7 +21,7 @@ def test_exit_codes_and_reports(
     Path("new.json").write_text(json.dumps(definition(scope="Cluster")))
     Path("a.yaml").write_text("apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\nspec: {size: 1}\n")
     assert main(["compare", "old.json", "old.json", "--objects", "a.yaml"]) == 0
-    assert "of 1 objects 0 would be refused" in capsys.readouterr().out
+    assert "of 1 objects 0 would be rejected" in capsys.readouterr().out
     assert main(["compare", "old.json", "new.json"]) == 1
     assert "spec.scope: error: Namespaced became Cluster" in capsys.readouterr().out
     assert main(["compare", "old.json", "new.json", "-o", "json"]) == 1

@@ -253,7 +253,7 @@ def test_what_cannot_be_converted_is_left_out(file: Any, capsys: Any, text: str,
     code, made, said = run(capsys, file(f"{OTHER}---\n{text}"))
     assert code == 2
     assert [one["kind"] for one in made] == ["ConfigMap"]
-    assert said.startswith("error: ")
+    assert said.startswith("podless: ")
     assert why in said
     assert "Traceback" not in said
 
@@ -261,7 +261,7 @@ def test_what_cannot_be_converted_is_left_out(file: Any, capsys: Any, text: str,
 def test_files_that_are_not_there(capsys: Any) -> None:
     code, made, said = run(capsys, "no-such-file.yaml")
     assert (code, made) == (2, [])
-    assert said == "error: no-such-file.yaml: No such file or directory\n"
+    assert said == "podless: no-such-file.yaml: no such file or directory\n"
 
 
 def test_help_names_the_exit_codes(capsys: Any) -> None:
@@ -286,15 +286,15 @@ def test_custom_resources_are_converted_as_their_definitions_declare(
     told = capsys.readouterr()
     made = {**head, "apiVersion": "example.com/v2", "spec": {"replicas": 3}}
     assert list(yaml.safe_load_all(told.out)) == [made, other]
-    assert told.err == f"error: {tmp_path}/given.yaml[3] a: the definition has no version v9\n"
+    assert told.err == f"podless: {tmp_path}/given.yaml[3] a: the definition has no version v9\n"
 
 
 def test_a_conversion_needs_a_definition_with_the_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "crd.yaml").write_text(yaml.safe_dump(define("[{between: [v1, v2]}]")))
     assert main(["convert", "--to", "v3", str(tmp_path / "crd.yaml")]) == 2
-    assert capsys.readouterr().err == "error: --to: none of the definitions has a version v3\n"
+    assert capsys.readouterr().err == "podless: none of the definitions has a version v3\n"
     assert main(["convert", "--definitions", "x", str(tmp_path / "crd.yaml")]) == 2
-    assert capsys.readouterr().err == "error: --to: --definitions needs --to\n"
+    assert capsys.readouterr().err == "podless: --definitions requires --to\n"
 
 
 def test_check_converts_custom_resources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

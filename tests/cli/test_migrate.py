@@ -153,7 +153,7 @@ def test_what_the_server_refuses_is_told_and_the_old_version_stays(
     kept.store_as_v2()
     assert migrate(server, kept.name) == 1
     told = capsys.readouterr().err
-    assert told.startswith(f"podless: {kept.name}: 1 objects were refused, 1 rewritten in v2: default/stuck: ")
+    assert told.startswith(f"podless: {kept.name}: 1 objects were rejected, 1 rewritten in v2: default/stuck: ")
     assert "must grow" in told
     assert kept.stored() == ["v1", "v2"]
 

@@ -34,7 +34,7 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("a.yaml", "--from", "a.yaml", capsys=capsys)[0] == 0
     (folder / "a.yaml").write_text(ONE.replace("name: a", "name: A"))
     code, out, _ = run("a.yaml", "--from-nothing", capsys=capsys)
-    assert (code, out.splitlines()[-1]) == (1, "Plan: 0 to create, 0 to change, 0 to delete, 1 refused, 0 unchanged.")
+    assert (code, out.splitlines()[-1]) == (1, "Plan: 0 to create, 0 to change, 0 to delete, 1 rejected, 0 unchanged.")
     assert "a.yaml:3:18: metadata.name: Invalid value" in out
 
 

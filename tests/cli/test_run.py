@@ -52,16 +52,16 @@ def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--apply", "/nothing/here", "--", "true"]) == 1
     assert capsys.readouterr().err.splitlines() == [
         "podless: /nothing/here: no such file or directory",
-        "podless: [Errno 2] No such file or directory: '/nothing/here'",
+        "podless: /nothing/here: no such file or directory",
     ]
 
 
 def test_chaos_tells_its_seed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--enable-faults", "--chaos", "7", "--", "true"]) == 0
-    assert capsys.readouterr().err == "podless: chaos with seed 7; the same again with --chaos 7\n"
+    assert capsys.readouterr().err == "podless: chaos: seed 7; to get the same faults again, use --chaos 7\n"
     assert main(["run", "--enable-faults", "--chaos", "--", "true"]) == 0
     drawn = capsys.readouterr().err
-    assert re.fullmatch(r"podless: chaos with seed (\d+); the same again with --chaos \1\n", drawn)
+    assert re.fullmatch(r"podless: chaos: seed (\d+); to get the same faults again, use --chaos \1\n", drawn)
 
 
 def test_the_server_is_of_a_release(capfd: pytest.CaptureFixture[str]) -> None:

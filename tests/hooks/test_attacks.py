@@ -165,6 +165,17 @@ def test_hooks_that_cannot_be_loaded_are_a_clear_error_at_the_start(tmp_path: Pa
     assert said in str(found.value)
 
 
+def test_a_missing_file_of_hooks_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match=r"/missing\.py: no such file$"), Server(hooks=tmp_path / "missing.py"):
+        pass
+
+
+def test_a_file_that_is_not_python_is_named(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text("a: 1")
+    with pytest.raises(StartError, match=r"/app\.yaml: not a Python file: "), Server(hooks=tmp_path / "app.yaml"):
+        pass
+
+
 HOOK = "from podless import hooks\n@hooks.mutate('configmaps')\ndef change(obj):\n    obj['data'] = {{'by': '{0}'}}\n"
 
 

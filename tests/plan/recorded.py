@@ -1,8 +1,8 @@
 """`python -m tests.plan.recorded [AREA...]`: plans against what a real server answered.
 
 Scenarios are replayed; each write that kubectl could send is planned first, and the plan is compared with the recorded
-answer: accepted or refused, HTTP status, message. The area `kubectl` is the sessions: each command that writes a set is
-planned first.
+answer: accepted or rejected, HTTP status, message. The area `kubectl` is the sessions: each command that writes a set
+is planned first.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _compare(label: str, step: Mapping[str, Any], change: Change, found: Compare
     if "no matches for kind" in change.message and want["status"] in (400, 422):
         found.skipped["the path is that of another kind"] += 1
         return
-    refused = change.action is Action.REFUSED
+    refused = change.action is Action.REJECTED
     strict = (step.get("query") or {}).get("fieldValidation") == "Strict"
     if (
         refused

@@ -106,9 +106,9 @@ def _plan(home: Path, files: list[str], options: PlanOptions) -> Plan | None:
 
 def compare_output(plan: Plan, want: Mapping[str, Any]) -> list[str]:
     """Return where a plan differs from what kubectl printed."""
-    refused = [change for change in plan.changes if change.action is Action.REFUSED]
+    refused = [change for change in plan.changes if change.action is Action.REJECTED]
     if bool(refused) != bool(want["rc"]):
-        return [f"plan refuses {[change.message for change in refused]}, kubectl ends with {want['rc']}: {want['err']}"]
+        return [f"plan rejects {[change.message for change in refused]}, kubectl ends with {want['rc']}: {want['err']}"]
     wrong = []
     for change in refused:
         told = [cause.message for cause in change.causes] if change.code == 422 else change.message.splitlines()

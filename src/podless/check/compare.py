@@ -93,7 +93,7 @@ class _Definition:
         for path in ("group", "scope", "names.kind", "names.plural"):
             before, after = _at(old, path), _at(new, path)
             if before != after:
-                what = f"{before} became {after}, which a server refuses"
+                what = f"{before} became {after}, which a server rejects"
                 yield self.error(f"spec.{path}", what, "make another definition, and move the objects")
         for path in ("names.shortNames", "names.categories"):
             for gone in sorted({*(_at(old, path) or ())} - {*(_at(new, path) or ())}):
@@ -165,7 +165,7 @@ class _Definition:
         yield from self.rules(old, new, path)
         keeps = [_free(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))]
         if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
-            yield self.error(path, "fields that the schema does not name are refused", _STAY)
+            yield self.error(path, "fields that the schema does not name are rejected", _STAY)
         yield from self.fields(old, new, path, *keeps)
         for name, part in (old.get("properties") or {}).items():
             other = (new.get("properties") or {}).get(name)
@@ -190,7 +190,7 @@ class _Definition:
         else:
             yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
         if old.get("nullable") and not new.get("nullable"):
-            yield self.error(path, "null is no longer allowed", "objects that have it are refused or lose it; allow it")
+            yield self.error(path, "null is no longer allowed", "objects with null are rejected or lose it; allow it")
         elif new.get("nullable") and not old.get("nullable"):
             yield self.warning(path, "null is allowed", "clients may not expect it; see that they take it as no value")
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
@@ -248,7 +248,7 @@ class _Definition:
             before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
             if before != after:
                 what = (
-                    f"{keyword} {_list(before)} became {_list(after)}: fields change owners, duplicates may be refused"
+                    f"{keyword} {_list(before)} became {_list(after)}: fields change owners, duplicates may be rejected"
                 )
                 yield self.error(path, what, "add another field instead")
 
@@ -283,7 +283,7 @@ class _Definition:
             if "default" in (after.get(name) or {}):
                 yield self.warning(inner, "the field is required, and has a default", "clients see it where it was not")
             else:
-                yield self.error(inner, "the field is required", "objects without it are refused; give it a default")
+                yield self.error(inner, "the field is required", "objects without it are rejected; give it a default")
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
             yield self.error(path, "fields that the schema does not know are dropped", "describe them, or keep them")
 

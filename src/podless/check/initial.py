@@ -50,7 +50,7 @@ def make_suite(path: str) -> str:
         tests += _Version(kind, version, len(kind.versions) > 1, untested).tests()
     relative = os.path.relpath(path) if path != "-" else path
     text = yaml.safe_dump({"resources": [relative], "tests": tests}, sort_keys=False, allow_unicode=True, width=110)
-    head = f"# What {kind.kind} of {kind.group} accepts and refuses; run it with: podless test FILE\n"
+    head = f"# What {kind.kind} of {kind.group} accepts and rejects; run it with: podless test FILE\n"
     notes = "".join(f"# no object was found that breaks: {rule}\n" for rule in untested)
     return head + notes + text
 
@@ -79,7 +79,7 @@ class _Version:
             said = field.format_path(path)
             if name not in seen and any(error.startswith(f"{said}: ") for error in found):
                 seen.add(name)
-                yield {"name": name + self.mark, "object": changed, "expect": "refused", "path": said}
+                yield {"name": name + self.mark, "object": changed, "expect": "rejected", "path": said}
         for path, rule in _rules(self.schema):
             test = self.rule(small, path, rule)
             if test is None:
@@ -103,7 +103,7 @@ class _Version:
         node = _below(self.schema, path)
         message = rule.get("message") or f"failed rule: {rule['rule'].strip()}"
         told = {} if rule.get("messageExpression") else {"message": message}
-        name = f"refused: {message}"[:100] + self.mark
+        name = f"rejected: {message}"[:100] + self.mark
         for old, changed in (
             self.pairs(small, path, node) if "oldSelf" in rule["rule"] else self.single(small, path, node)
         ):
@@ -114,7 +114,7 @@ class _Version:
                 and found[0].startswith(field.format_path(path))
             ):
                 before = {} if old is None else {"old": old}
-                return {"name": name, **before, "object": changed, "expect": "refused", **told}
+                return {"name": name, **before, "object": changed, "expect": "rejected", **told}
         return None
 
     def single(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:

@@ -34,7 +34,7 @@ from podless.structs.dated import find_dates
 from podless.structs.structs import Struct
 
 STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")
-# how a refusal names the field that it is about
+# how an error names the field that it is about
 _FIELD = re.compile(r"Go struct field [^\s.]++\.(\S++) of type")
 _QUOTED = re.compile(r'(?:unknown|duplicate) field "((?:[^"\\]++|\\.)*+)"$')
 _REPEATED = re.compile(r"line (\d{1,9}): key ")

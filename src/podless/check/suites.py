@@ -46,24 +46,24 @@ _TEST: Object = {
     "type": "object",
     "required": ["name"],
     "properties": {
-        "name": _said("What is stated.", {**_TEXT, "minLength": 1}),
+        "name": _said("The statement.", {**_TEXT, "minLength": 1}),
         "object": _said("The object that is created, or that replaces the old one.", _ANY),
         "file": _said("The file with the object, relative to the suite.", _TEXT),
-        "old": _said("The object that is there before.", _ANY),
-        "oldFile": _said("The file with the object that is there before.", _TEXT),
+        "old": _said("The object that exists before.", _ANY),
+        "oldFile": _said("The file with the object that exists before.", _TEXT),
         "patch": _said(
-            "What changes the old object, in place of an object.", {"x-kubernetes-preserve-unknown-fields": True}
+            "The patch of the old object, instead of an object.", {"x-kubernetes-preserve-unknown-fields": True}
         ),
-        "patchType": _said("What kind of patch it is.", {**_TEXT, "enum": [*_PATCHES], "default": "merge"}),
-        "subresource": _said("What of the object is written.", {**_TEXT, "enum": ["status", "scale"]}),
-        "convert": _said("The version in which the object is read again; result is what is read then.", _TEXT),
-        "namespace": _said("Where the object is, where it does not say so itself.", {**_TEXT, "default": "default"}),
-        "user": _said("Who writes; an admin where nobody is named.", _TEXT),
+        "patchType": _said("The type of the patch.", {**_TEXT, "enum": [*_PATCHES], "default": "merge"}),
+        "subresource": _said("The subresource that is written.", {**_TEXT, "enum": ["status", "scale"]}),
+        "convert": _said("The version in which to read the object; result is compared with that.", _TEXT),
+        "namespace": _said("The namespace of an object that names none.", {**_TEXT, "default": "default"}),
+        "user": _said("The user who writes (default: an administrator).", _TEXT),
         "groups": _said("The groups of the user.", _TEXTS),
-        "expect": _said("What becomes of it.", {**_TEXT, "enum": ["accepted", "refused"], "default": "accepted"}),
-        "message": _said("A part of what is said where it is refused.", _TEXT),
-        "path": _said("The field that is named where it is refused.", _TEXT),
-        "result": _said("What the object has to have in the end; more may be there.", _ANY),
+        "expect": _said("The expected verdict.", {**_TEXT, "enum": ["accepted", "rejected"], "default": "accepted"}),
+        "message": _said("A part of the expected error message.", _TEXT),
+        "path": _said("A field that the error must name.", _TEXT),
+        "result": _said("Fields that the object must have at the end. It may have others.", _ANY),
     },
 }
 SUITE: Object = {
@@ -71,16 +71,16 @@ SUITE: Object = {
     "required": ["tests"],
     "properties": {
         "resources": _said(
-            "Files and folders with definitions, policies and other objects that are there first.", _TEXTS
+            "Files and folders with definitions, policies and other objects that exist before the tests.", _TEXTS
         ),
         "webhooks": _said(
-            "Where the program runs that the resources name as a service: their webhooks are asked there.",
+            "The program behind the webhooks of the resources that name a service.",
             {
                 "type": "object",
                 "required": ["url"],
                 "properties": {
-                    "url": _said("Its address, as https://127.0.0.1:9443.", {**_TEXT, "pattern": "^https://"}),
-                    "caFile": _said("The certificates that vouch for it, in PEM, relative to the suite.", _TEXT),
+                    "url": _said("Its address, such as https://127.0.0.1:9443.", {**_TEXT, "pattern": "^https://"}),
+                    "caFile": _said("PEM file with the CA of its certificate, relative to the suite.", _TEXT),
                 },
             },
         ),
@@ -233,11 +233,11 @@ class _Test:
                 try:
                     made = await self.cluster.create(self.old, self.test["namespace"])
                 except Refused as refused:
-                    raise _Failed(f"the old object is refused: {refused}") from None
+                    raise _Failed(f"the old object is rejected: {refused}") from None
             try:
                 result = await self._write(made)
             except Refused as refused:
-                self._refused(refused)
+                self._reject(refused)
                 return
             self._accepted(result)
         finally:
@@ -272,17 +272,17 @@ class _Test:
         finally:
             await self.cluster.remove(made)
 
-    def _refused(self, refused: Any) -> None:
+    def _reject(self, refused: Any) -> None:
         said = str(refused)
-        if self.test["expect"] != "refused":
-            raise _Failed(f"refused: {said}")
+        if self.test["expect"] != "rejected":
+            raise _Failed(f"rejected: {said}")
         if self.test.get("message", "") not in said:
-            raise _Failed(f"refused with another message: {said}")
+            raise _Failed(f"rejected with another message: {said}")
         causes = (refused.status.get("details") or {}).get("causes") or []
         path = self.test.get("path")
         if path is not None and path not in [cause.get("field") for cause in causes]:
             fields = ", ".join(cause.get("field", "") for cause in causes) or "none"
-            raise _Failed(f"refused for other fields ({fields}): {said}")
+            raise _Failed(f"rejected for other fields ({fields}): {said}")
 
     def _accepted(self, result: Object) -> None:
         if self.test["expect"] != "accepted":

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
         help="carry out a plan",
         description="Carry out a plan that `podless plan --out FILE` has written, on the same API and as it was "
         "planned: each object is written only if it is still in the state that the plan has read. If it is "
-        "interrupted, run it again: it continues. Exit status: 0 if all is done, 1 if something was refused.",
+        "interrupted, run it again: it continues. Exit status: 0 if all is done, 1 if something was rejected.",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="the plan")
     access.add_options(parser)
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     for text in carried.warnings:
         print(f"warning: {text}", file=sys.stderr)
     print(f"Applied: {carried.summary()}")
-    return 1 if carried.refused else 0
+    return 1 if carried.rejected else 0
 
 
 async def _apply(options: argparse.Namespace) -> Carried:

@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace, output: _Output) -> None:
     try:
         output.objects = _make_converter(options, texts)
     except CannotCheck as error:
-        output.fail("--to", str(error))
+        output.fail("", str(error))
         return
     for name, text in texts:
         for place, document in enumerate(_documents(text), 1):
@@ -91,7 +91,7 @@ def _read_file(name: str, output: _Output) -> str | None:
     try:
         return sys.stdin.read() if name == "-" else Path(name).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        output.fail(shown, getattr(error, "strerror", None) or str(error))
+        output.fail(shown, (getattr(error, "strerror", None) or str(error)).lower())
         return None
 
 
@@ -99,7 +99,7 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
     """Return the converter of custom resources, None without --to. Raises CannotCheck."""
     if not options.to:
         if options.definitions:
-            raise CannotCheck("--definitions needs --to")
+            raise CannotCheck("--definitions requires --to")
         return None
     from podless.check.convert import ObjectConverter
     from podless.check.run import read_definitions
@@ -140,8 +140,8 @@ class _Output:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
     def fail(self, where: str, why: str) -> None:
-        """Report a manifest or a file that is left out."""
-        print(f"error: {where}: {why}", file=sys.stderr)
+        """Report a manifest or a file that is left out. where: "" for a mistake in the options."""
+        print(f"podless: {where}: {why}" if where else f"podless: {why}", file=sys.stderr)
         self.code = 2
 
     def note(self, where: str, note: Note) -> None:

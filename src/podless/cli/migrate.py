@@ -123,7 +123,7 @@ class Migration:
         return f"{self._done} objects are stored in {storage} now, and none in {', '.join(older)}"
 
     async def _rewrite(self, definition: Object, storage: str) -> None:
-        """Write every object as it is. Raises Failed where the server refuses some."""
+        """Write every object as it is. Raises Failed if the server rejects some."""
         self._done, self._refused = 0, []
         spec = definition["spec"]
         served = [version["name"] for version in spec["versions"] if version["served"]]
@@ -144,7 +144,7 @@ class Migration:
         if self._refused:
             shown = "; ".join(self._refused[:_SHOWN])
             raise MigrationFailed(
-                f"{len(self._refused)} objects were refused, {self._done} rewritten in {storage}: {shown}"
+                f"{len(self._refused)} objects were rejected, {self._done} rewritten in {storage}: {shown}"
             )
 
     async def _page(self, path: str, token: str) -> tuple[Object, str]:

@@ -48,7 +48,7 @@ def read_some(given: argparse.Namespace, names: Collection[str]) -> dict[str, An
 
 def chaos_notice(seed: int) -> str:
     """Return the notice about a seed."""
-    return f"chaos with seed {seed}; the same again with --chaos {seed}"
+    return f"chaos: seed {seed}; to get the same faults again, use --chaos {seed}"
 
 
 def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:

@@ -35,10 +35,10 @@ from podless.store import Compacted, StoreError
 
 _LOOK = 0.5  # seconds between two looks at the files
 _DESCRIPTION = (
-    "Say what applying a set of manifests would do: what is created, changed, deleted and refused, by the server's own "
-    "code on a copy of the state. Nothing is written. Exit status: 0 if there is nothing to do, 2 if there are "
-    "changes, 1 if something would be refused or could not be read, or if the arguments are wrong (as `terraform plan "
-    "-detailed-exitcode`)."
+    "Show what applying a set of manifests would do: what would be created, changed, deleted and rejected, by the "
+    "server's own code on a copy of the state. Nothing is written. Exit status: 0 if there is nothing to do, 2 if "
+    "there are changes, 1 if something would be rejected or could not be read, or if the arguments are wrong (as "
+    "`terraform plan -detailed-exitcode`)."
 )
 
 

@@ -89,7 +89,7 @@ async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: S
             store,
             told.revision + bump,
             lines,
-            lambda text: progress.say(f"{text} of {told.records} records"),
+            progress.say,
         )
         progress.end(f"restored {count_of(done, 'record')}; new revisions are above {await store.current()}")
     finally:

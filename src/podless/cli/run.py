@@ -47,7 +47,10 @@ def run(given: argparse.Namespace) -> int:
                 print(f"podless: console: {server.make_console_link()}", file=sys.stderr)
             server.apply([Path(path) for path in given.apply])
             return _run(given.command, str(server.kubeconfig))
-    except (StartError, Refused, LookupError, ValueError, OSError) as error:
+    except OSError as error:
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
+        return 1
+    except (StartError, Refused, LookupError, ValueError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
 

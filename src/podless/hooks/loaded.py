@@ -139,9 +139,9 @@ class LoadedHooks:
             self._seen = now
             try:
                 await self.load_again()
-                log.info("hooks: loaded again: %s", ", ".join(self._sources))
+                log.info("hooks: reloaded: %s", ", ".join(self._sources))
             except LoadFailed as failed:
-                log.error("hooks: not loaded again, the old ones stay: %s", failed)
+                log.error("hooks: cannot reload, the old code stays: %s", failed)
 
 
 def _times(files: Iterable[str]) -> dict[str, float]:

@@ -294,7 +294,8 @@ def load_hooks(sources: Sequence[str]) -> list[Hook]:
     for source in sources:
         path = Path(source)
         if path.suffix == ".py":
-            path.open("rb").close()  # raises for a missing file, without frames of importlib
+            if not path.is_file():  # else the error would name a file of importlib
+                raise ValueError(f"{source}: no such file")
             sys.path.insert(0, str(path.parent.absolute()))
             spec = importlib.util.spec_from_file_location(path.stem, path)
             if spec is None or spec.loader is None:
@@ -302,6 +303,8 @@ def load_hooks(sources: Sequence[str]) -> list[Hook]:
             module = importlib.util.module_from_spec(spec)
             sys.modules[path.stem] = module
             spec.loader.exec_module(module)
+        elif "/" in source or path.is_file():
+            raise ValueError(f"{source}: not a Python file: name a file that ends in .py, or a module")
         else:
             module = importlib.import_module(source)
         own = declared.find_hooks(vars(module))

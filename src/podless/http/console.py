@@ -108,7 +108,7 @@ class Console:
         try:
             told = orjson.loads(await request.read())
         except orjson.JSONDecodeError:
-            return _refuse(400, "the body is no JSON\n")
+            return _refuse(400, "the body is not JSON\n")
         if request.path == codelogin.TOKEN:
             return _tell(*await self._login.redeem(request, told))
         code = told.get("code") if isinstance(told, dict) else None

@@ -1,4 +1,4 @@
-"""Carries a plan out on its API, object by object, and refuses objects that have changed since."""
+"""Carries a plan out on its API, object by object, and rejects objects that have changed since."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class _Changed(Exception):
 
 @dataclass(slots=True)
 class Carried:
-    """The result of an apply. refused: labels of objects with the reasons. skipped: objects that were done before."""
+    """The result of an apply. rejected: labels of objects with the reasons. skipped: objects that were done before."""
 
     created: int = 0
     updated: int = 0
     deleted: int = 0
     skipped: int = 0
-    refused: list[str] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
         """Return the numbers, in one line."""
         said = f"{self.created} created, {self.updated} changed, {self.deleted} deleted"
         said += f", {self.skipped} done before" if self.skipped else ""
-        return f"{said}, {len(self.refused)} refused."
+        return f"{said}, {len(self.rejected)} rejected."
 
 
 async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> Carried:
@@ -64,22 +64,22 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
     asker = RemoteAsker(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
     done, carried = planfile.read_journal(path), Carried()
-    for text in plan["refused"]:
-        carried.refused.append(text)
-        say(f"! {text} (refused by the plan)")
+    for text in plan["rejected"]:
+        carried.rejected.append(text)
+        say(f"! {text} (rejected by the plan)")
     for number, step in enumerate(plan["steps"]):
         if number in done:
             carried.skipped += 1
             continue
         label = _label(step)
         try:
-            if step.get("parent") == "after" and carried.refused:
-                raise _Changed("it still lists all kinds and namespaces, because objects were refused")
+            if step.get("parent") == "after" and carried.rejected:
+                raise _Changed("it still lists all kinds and namespaces, because objects were rejected")
             said = await _carry(step, asker, options, plan, carried)
         except (_Changed, Refused, writes.Unwritable) as refused:
             # what an API says of a Secret may have its values
-            said = "the API refuses it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
-            carried.refused.append(f"{label}: {said}")
+            said = "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
+            carried.rejected.append(f"{label}: {said}")
             say(f"! {label}: {said}")
             if step.get("parent") == "before":
                 break  # members that no parent covers would never be pruned
@@ -121,7 +121,7 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object,
         return "="
     _check_state(step, live)
     written = await writes.write_object(asker, endpoint, body, live, options, guarded=True)
-    if step["kind"] != "Secret":  # a warning may hold a value, as a refusal may
+    if step["kind"] != "Secret":  # a warning may hold a value, as an error may
         carried.warnings += [f"{_label(step)}: {text}" for text in written.warnings]
     if step["kind"] == "CustomResourceDefinition":
         await _await_definition(asker, endpoint, step["name"])

@@ -346,7 +346,7 @@ class _Fetch:
                 wanted[endpoint.resource] = endpoint
         if any(_has_address(item.obj) for item in self.items if item.identity.kind == "Service"):
             wanted[_SERVICES.resource] = _SERVICES
-        effect = "defaults and refusals that come of it are not in the plan"
+        effect = "defaults and errors that come of it are not in the plan"
         listed = await asyncio.gather(*(self.reader.try_list(one, effect=effect) for one in wanted.values()))
         for objects in listed:
             self.baseline.objects += objects

@@ -21,7 +21,7 @@ class Action(StrEnum):
     CREATE = "create"
     UPDATE = "update"
     DELETE = "delete"
-    REFUSED = "refused"
+    REJECTED = "rejected"
     UNCHANGED = "unchanged"
     UNKNOWN = "unknown"
 
@@ -60,7 +60,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason of a refusal. field: "" for the object as a whole. line, column: of the field."""
+    """One reason of a rejection. field: "" for the object as a whole. line, column: of the field."""
 
     field: str
     message: str
@@ -72,8 +72,8 @@ class Cause:
 class Change:
     """The change of one object.
 
-    file, line, column: its place in the set; "" and 0 if it is not in the set. message: of a refusal, in the server's
-    words, or why the object is deleted. code: HTTP status of a refusal, 0 for none. fields: changed fields.
+    file, line, column: its place in the set; "" and 0 if it is not in the set. message: of a rejection, in the server's
+    words, or why the object is deleted. code: HTTP status of a rejection, 0 for none. fields: changed fields.
     owners_moved: paths that only get other managers. warnings: of the server. waits: finalizers that delay a deletion.
     consequence: the change is not asked for by the set itself. before, after: the object; None if it is absent.
     """
@@ -153,9 +153,9 @@ class Plan:
         return self.of(Action.DELETE)
 
     @property
-    def refused(self) -> list[Change]:
-        """The objects that the API refuses, or that cannot be read."""
-        return self.of(Action.REFUSED)
+    def rejected(self) -> list[Change]:
+        """The objects that the API rejects, or that cannot be read."""
+        return self.of(Action.REJECTED)
 
     @property
     def unchanged(self) -> list[Change]:
@@ -179,8 +179,8 @@ class Plan:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing to do. 2: changes. 1: something is refused, or could not be read."""
-        if self.refused or self.unknown or self.missing:
+        """0: nothing to do. 2: changes. 1: something is rejected, or could not be read."""
+        if self.rejected or self.unknown or self.missing:
             return 1
         return 2 if self.created or self.updated or self.deleted else 0
 
@@ -198,7 +198,7 @@ class Plan:
             (len(self.created), "to create"),
             (len(self.updated), "to change"),
             (len(self.deleted), "to delete"),
-            (len(self.refused), "refused"),
+            (len(self.rejected), "rejected"),
             (len(self.unknown), "unknown"),
         ]
         said = [f"{number} {what}" for number, what in counts[:3]]

@@ -39,7 +39,7 @@ _COUNTED = {
     "resourcequotas": _QUOTAS,
 }
 _MEASURED = {"pods", "persistentvolumeclaims", "services"}  # of which more than the number counts
-_NO_POLICY = "what it refuses or changes is not in the plan"
+_NO_POLICY = "what it rejects or changes is not in the plan"
 
 
 async def fetch_policies(reader: APIReader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
@@ -99,7 +99,7 @@ async def fetch_quotas(reader: APIReader, baseline: Baseline, find: Find, namesp
 
     async def one(namespace: str) -> None:
         quotas, limits = await asyncio.gather(
-            reader.try_list(_QUOTAS, namespace, effect="quotas that would refuse something are not in the plan"),
+            reader.try_list(_QUOTAS, namespace, effect="quotas that would reject something are not in the plan"),
             reader.try_list(_LIMITS, namespace, effect="limits and their defaults are not in the plan"),
         )
         baseline.objects += [*quotas, *limits]

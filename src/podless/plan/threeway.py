@@ -225,7 +225,7 @@ def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object
 
 
 def _merge_items(gone: list[Any], delta: list[Any], rule: _Rule, order: Sequence[Any]) -> list[Any]:
-    """Merge the patches of a list's items. A server refuses items in another order than the wanted one."""
+    """Merge the patches of a list's items. A server rejects items in another order than the wanted one."""
     merge = rule.merge or ""
     left = {_hashed(item[merge]): item for item in gone}
     merged = []

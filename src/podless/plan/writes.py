@@ -54,7 +54,7 @@ async def write_object(
 ) -> PlannedWrite:
     """Write an object as kubectl does in a mode.
 
-    obj: with its namespace. before: the object as the API has it. guarded: refuse the write where the object is no
+    obj: with its namespace. before: the object as the API has it. guarded: reject the write where the object is no
     longer in the state `before`. Raises Unwritable, Refused, RemoteError.
     """
     metadata = obj.get("metadata") or {}

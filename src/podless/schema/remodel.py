@@ -153,7 +153,7 @@ class _Walk:
             properties[name] = self.node(declared.get(name) or {}, said, f"{path}.properties[{name}]")
         more = given.get("additionalProperties")
         if more is False:
-            self.lose(f"{path}.additionalProperties", "false was dropped: fields that are not declared are not refused")
+            self.lose(f"{path}.additionalProperties", "false was dropped: undeclared fields are not rejected")
         elif isinstance(more, dict) and properties:
             self.lose(f"{path}.additionalProperties", "was dropped: it does not go with properties")
             made[_PRESERVE] = True

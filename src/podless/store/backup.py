@@ -145,15 +145,17 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
 
     No other process may write meanwhile. The key RESTORING exists until the end; run an interrupted restore again. New
     revisions are above the given one and those of the store. Shared data besides objects (`podless.store.share`) stays
-    if the backup has none. say: called with the progress.
+    if the backup has none. say: called with the progress, as a text.
     """
     await mark_restoring(store)
-    await store.advance(max(revision, await store.current()), lambda now: say(f"revision {now} of {revision}"))
+    await store.advance(
+        max(revision, await store.current()), lambda now: say(f"skipped revisions up to {now} of {revision}")
+    )
     present, done = await _present(store), 0
     for batch in _batches(read_records(lines)):
         await _write(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
         done += len(batch)
-        say(f"restored {done}")
+        say(f"restored {done} records")
     present.pop(RESTORING)
     gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
     for start in range(0, len(gone), _WRITTEN):

@@ -262,7 +262,7 @@ def test_what_is_there_and_differs(
     here.post(MAPS.format("default"), {"metadata": {"name": "a", "labels": {"l": "1"}}, "data": {"k": "old", "m": "1"}})
     assert load(target, str(file)) == 1
     err = capsys.readouterr().err
-    assert "podless: ConfigMap default/a: is there, and differs; --existing says what to do\n" in err
+    assert "podless: ConfigMap default/a: exists with other content; choose what to do with --existing\n" in err
     assert err.endswith("imported 1, changed 0, unchanged 0, failed 1\n")
     assert load(target, str(file), "--existing", "skip") == 0
     assert here.get(place).body["data"] == {"k": "old", "m": "1"}

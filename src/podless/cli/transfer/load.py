@@ -136,7 +136,7 @@ class Import:
                 metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
                 written = await self._cluster.send("PUT", path, {**body, "metadata": metadata})
             else:
-                self._refuse(obj, "is there, and differs; --existing says what to do")
+                self._refuse(obj, "exists with other content; choose what to do with --existing")
                 return None
             self.changed += 1
             return written

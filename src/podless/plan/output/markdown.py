@@ -8,13 +8,13 @@ from podless.plan.result import Action, Change, Plan
 
 MOST = 60_000  # characters; GitHub takes 65,536 in a comment
 _TABLE = 200  # rows of the table
-_ORDER = (Action.REFUSED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
+_ORDER = (Action.REJECTED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
 _CELL = 200  # characters of a cell
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
     """Return the plan as Markdown of at most MOST characters."""
-    mark = {0: "nothing to do", 1: "something is refused or unknown", 2: "changes"}[plan.exit_code]
+    mark = {0: "nothing to do", 1: "something is rejected or unknown", 2: "changes"}[plan.exit_code]
     parts = [f"### podless plan: {mark}", "", plan.summary()]
     parts += ["", f"From {_cell(plan.source)}, Kubernetes {plan.release}."]
     shown = [one for action in _ORDER for one in plan.of(action) if not _is_quiet(one)]

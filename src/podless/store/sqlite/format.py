@@ -22,6 +22,7 @@ from podless.store.sqlite.rows import COLUMNS, row_checksum, third_checksum
 FORMAT = 4
 _SUMMED = 3  # the oldest format with checksums
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
+_MAGIC = b"SQLite format 3\0"
 _LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
 # Pages of the log that are moved into the database by the commit that fills it, while all who write wait. With SQLite's
 # default of 1,000 pages that was 4 of 353 commits where 16 clients created. In two rounds of 2,000 commits on a busy
@@ -88,6 +89,22 @@ def open_database(path: Path | None) -> sqlite3.Connection:
         return _open(path)
     except (sqlite3.DatabaseError, UnicodeError) as error:
         raise refusals.of_open(error, path) from None
+
+
+def reject_foreign(path: Path) -> None:
+    """Raise Damaged for a file that podless has not written, without changing it. A missing or empty one is accepted.
+
+    `open_database` would find that too, but only after it has changed modes and the journal of the file.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except FileNotFoundError:
+        return
+    if head and not head.startswith(_MAGIC):
+        raise Damaged(f"{path}: not a podless database, or a damaged one (file is not a database)")
+    if head and head[68:72] != _APPLICATION.to_bytes(4):
+        raise Damaged(f"{path}: this is another program's database")
 
 
 def _create_database(name: str) -> sqlite3.Connection:

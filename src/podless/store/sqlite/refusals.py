@@ -28,7 +28,7 @@ def of_read(error: sqlite3.Error) -> StoreError:
     """Return the error for a failed read."""
     if _code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
         return Damaged(f"the database is damaged ({error}); restore a backup")
-    return StoreError(f"the database refused a read: {error}")
+    return StoreError(f"the database failed to read: {error}")
 
 
 def of_write(error: Exception) -> StoreError:
@@ -37,7 +37,7 @@ def of_write(error: Exception) -> StoreError:
         return error
     if isinstance(error, sqlite3.Error) and is_full(error):
         return NoRoom()
-    return StoreError(f"the database refused a write: {error}")
+    return StoreError(f"the database failed to write: {error}")
 
 
 def is_full(error: sqlite3.Error) -> bool:
