@@ -418,14 +418,15 @@ class Unconverted(Exception):
         super().__init__(f"{obj.get('apiVersion')} to {wanted}")
         self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
 
-    async def fetch(self, converter: Converter) -> None:
-        """Ask the webhook, and keep the answer or the error for `lookup`."""
+    async def fetch(self, converter: Converter) -> int:
+        """Ask the webhook, and keep the answer or the error for `find_converted`. Return the bytes of the answer."""
         answer: bytes | ConversionFailed
         try:
             answer = serializer.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
         except ConversionFailed as failed:
             answer = failed
         self._known[serializer.encode_sorted(self._obj), self._wanted] = answer
+        return len(answer) if isinstance(answer, bytes) else 0
 
 
 def find_converted(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:

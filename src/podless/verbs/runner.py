@@ -197,9 +197,9 @@ class Stages(Generic[W]):
 
 async def _run_group(api: API, write: W, group: _Group[W]) -> None:
     """Run stages, off the loop if they cost enough. If one needs a conversion, fetch it and continue."""
-    cost = group.cost(write)
     write.done = 0
     while True:
+        cost = group.cost(write)
         try:
             if api.off_loop.is_long(cost):
                 async with keep_ready(api, write.call.kind, write.call.subresource):
@@ -208,7 +208,7 @@ async def _run_group(api: API, write: W, group: _Group[W]) -> None:
             else:
                 await api.off_loop.slice(_walk, group.works, write)
         except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
-            await unconverted.fetch(api.converter)
+            write.added = max(write.added, await unconverted.fetch(api.converter))
         else:
             return
 
