@@ -90,6 +90,21 @@ def test_log_explains_where_a_value_came_from(server: Server, run: Run) -> None:
     ]
 
 
+def test_log_leaves_out_renewals_of_leases_unless_they_are_asked_for(server: Server, run: Run) -> None:
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "renewed"}}
+    for second in range(3):
+        server.apply({**lease, "spec": {"holderIdentity": "one", "renewTime": f"2026-01-01T00:00:0{second}.000000Z"}})
+    assert run("log", "-n", "default").count("default/renewed") == 1
+    assert run("log", "lease", "renewed").count("default/renewed") == 3
+    assert run("log", "-n", "default", "-o", "json").count('"renewed"') == 3
+
+
+def test_log_says_what_it_cannot_show(server: Server, run: Run) -> None:
+    widget(server, "unsaid", replicas=1)
+    assert "leave out --since" in run("log", "--follow", "--since", "1h", code=1)
+    assert "does not serve 'nothing'" in run("log", "nothing", code=1)
+
+
 @pytest.mark.parametrize("path", ["spec..replicas", "spec[", "spec.items[", "spec.", '["x'])
 def test_a_field_that_is_no_path_is_rejected(run: Run, path: str) -> None:
     for option in ("--field", "--why"):

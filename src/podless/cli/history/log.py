@@ -37,7 +37,8 @@ def add(commands: Any) -> None:
         "log",
         help="show who changed what, and when",
         description="Show the changes of one object, of a kind, of a namespace or of the whole server, newest first: "
-        "one line each. The log also has deleted objects.",
+        "one line each. The log also has deleted objects. Without KIND, renewals of Leases are left out; with -o json "
+        "they are not.",
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
@@ -122,6 +123,8 @@ class _Printer:
         options = self._options
         if options.field and not any(touches(one["path"], options.field) for one in change.get("fields", ())):
             return False
+        if not options.kind and options.output == "text" and _is_renewal(change):
+            return False
         self.count += 1
         if options.output == "json":
             print(json.dumps(change))
@@ -133,6 +136,12 @@ class _Printer:
         return True
 
 
+def _is_renewal(change: Object) -> bool:
+    """Return whether the holder of a Lease has renewed it, as each leader does every few seconds."""
+    fields = change.get("fields", ())
+    return change["object"]["resource"] == "leases" and [one["path"] for one in fields] == ["spec.renewTime"]
+
+
 def touches(path: str, field: str) -> bool:
     """Return whether a change of one field is a change of another: it is the same, within it, or around it."""
     return path == field or any(
@@ -141,6 +150,8 @@ def touches(path: str, field: str) -> bool:
 
 
 async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
+    if options.since is not None or options.why or options.limit or options.state:
+        raise Mistaken("--follow shows new changes only: leave out --since, --why, --limit and --state")
     options.field = _read_path("--field", options.field)
     resource, namespace = await _choose(options, server)
     show = _Printer(options)
@@ -158,6 +169,7 @@ async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
 
 async def _explain(options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
     """Show the changes that gave a field its values, newest first."""
+    shown = False
     async for change in source.changes(resource, namespace, options.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
         if change["operation"] == "create":
@@ -171,6 +183,9 @@ async def _explain(options: argparse.Namespace, source: HistorySource, resource:
             if touches(one["path"], options.why):
                 line = next(iter(format_fields([one]))).strip()
                 print(f"{head}  {line}")
+                shown = True
+    if not shown:
+        print("podless: no changes", file=sys.stderr)
     return 0
 
 

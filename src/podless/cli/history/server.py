@@ -125,7 +125,8 @@ class HistoryServer:
         except LookupError:
             plural, dot, group = name.lower().partition(".")
             if not dot:
-                raise Mistaken(f"the server has no {name}; name a resource that is gone as PLURAL.GROUP") from None
+                text = f"the server does not serve {name!r}: name a resource that it no longer serves as PLURAL.GROUP"
+                raise Mistaken(text) from None
             return ServedResource(group, "", plural, "", True)
 
     async def resources(self) -> list[ServedResource]:
