@@ -188,3 +188,5 @@ def test_undo_of_a_namespace_restores_all_of_it(server: Server, run: Run) -> Non
     run("undo", "--namespace", "team", "--since", moment)
     found = {one["metadata"]["name"]: one["data"] for one in server.list("configmap", namespace="team")}
     assert found == {"changed": {"value": "1"}, "deleted": {"value": "1"}}
+    assert "no changes" in run("undo", "--namespace", "team", "--since", moment)
+    assert "the log has no change of it" in run("undo", "configmap", "none", "-n", "team", code=1)

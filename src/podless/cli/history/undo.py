@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -90,11 +91,13 @@ async def _before_last(server: HistoryServer, resource: ServedResource, namespac
         if "previousRevision" not in change:
             break
         return await server.state(resource, namespace, name, query_of_moment(str(change["previousRevision"])))
+    else:
+        raise Mistaken(f"{resource.full} {name}: the log has no change of it")
     raise Mistaken(f"{resource.full} {name}: the log has no state before its last change")
 
 
 async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) -> int:
-    namespace, failed = options.namespace, 0
+    namespace, failed, undone = options.namespace, 0, 0
     at = query_of_moment(options.since)
     served = {(each.group, each.plural): each for each in await server.resources()}
     since = {"at": options.since} if "at" in at else at
@@ -115,11 +118,14 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
             undo = plan_undo(resource, namespace, name, now, wanted)
             if undo is None or is_owned(wanted or now):
                 continue
+            undone += 1
             try:
                 await _carry_out(server, undo, dry_run=options.dry_run)
             except Refused as refused:
                 failed += 1
                 print(f"{resource.full} {name}: {undo.step.value} failed: {refused}")
+    if not undone:
+        print("podless: no changes", file=sys.stderr)
     return 1 if failed else 0
 
 
