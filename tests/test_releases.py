@@ -218,6 +218,15 @@ def test_endpoints_are_deprecated(release: str, warned: bool) -> None:
         assert ("Warning" in headers) is warned
 
 
+_VERSION_IN_GO = (
+    '[]apiextensions.CustomResourceDefinitionVersion{apiextensions.CustomResourceDefinitionVersion{Name:"v1", '
+    "Served:true, Storage:false, Deprecated:false, DeprecationWarning:(*string)(nil), "
+    "Schema:(*apiextensions.CustomResourceValidation)(nil), "
+    "Subresources:(*apiextensions.CustomResourceSubresources)(0xc000000000), AdditionalPrinterColumns:"
+    '[]apiextensions.CustomResourceColumnDefinition{apiextensions.CustomResourceColumnDefinition{Name:"N", '
+    'Type:"integer", Format:"", Description:"", Priority:0, JSONPath:".spec.n"}}, '
+    "SelectableFields:[]apiextensions.SelectableField(nil)}, "
+)
 _BYTES = "[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x20, 0x31, 0x7d}"
 _UNKNOWN = (
     'runtime.Unknown{TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}, '
@@ -239,6 +248,19 @@ def test_held_pods_and_revisions_of_old_releases(release: str, time: type | None
         raw = b'{"metadata": {"name": "a"}, "revision": 1, "data": {"a": 1}}'
         _, refused = asked.send("PUT", f"{path}/a", raw)
         assert refused["message"].endswith(f"data: Invalid value: {data}: field is immutable")
+
+
+@pytest.mark.parametrize(("release", "shown"), [("1.33", _VERSION_IN_GO), ("1.34", '[{"Name":"v1","Served":true,')])
+def test_versions_in_errors(release: str, shown: str) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        column = {"name": "N", "type": "integer", "jsonPath": ".spec.n"}
+        given = _definition(storage=False, additionalPrinterColumns=[column], subresources={"status": {}})
+        other = _definition(storage=False, name="v2")["spec"]["versions"]
+        given["spec"]["versions"] += other  # the schema, which both have, is moved out of them
+        _, refused = _Asked(server).send("POST", CRDS, given)
+        told = [cause["message"] for cause in refused["details"]["causes"] if cause["field"] == "spec.versions"]
+        assert told[0].startswith(f"Invalid value: {shown}")
+        assert told[0].endswith(": must have exactly one version marked as storage version")
 
 
 def _resize(server: Server, name: str, before: str, after: str, policy: str) -> str:

@@ -173,5 +173,5 @@ def check_exclusive(given: Layout) -> list[FieldError]:
         values = [version.get(name) for version in given.versions]
         if values and values[0] is not None and all(equal_json(values[0], other) for other in each(values)):
             text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"
-            errors.append(field.invalid("spec.versions", versions.dump_versions(given.versions), text))
+            errors.append(field.invalid("spec.versions", versions.show_versions(given.versions), text))
     return errors

@@ -7,7 +7,6 @@ paths refer: see `shared` for what moves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from podless.apis.apiextensions.definition import beta, names, schemas, shared, versions, webhook
 from podless.apis.apiextensions.definition.columns import (
@@ -27,7 +26,6 @@ from podless.meta import names as syntax
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.release import has
 from podless.schema import Expressions
 
 _SCOPES = ("Cluster", "Namespaced")
@@ -165,9 +163,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
     """Require unique version names and exactly one storage version."""
-    shown: Any = None if given is None else versions.dump_versions(layout.versions)
-    if not shown and not has("ValuesAsJSON"):
-        shown = Literal(f"[]apiextensions.CustomResourceDefinitionVersion{'(nil)' if shown is None else '{}'}")
+    shown = versions.show_versions(None if given is None else layout.versions)
     called = [version["name"] for version in layout.versions]
     errors = []
     if len(set(called)) < len(called):

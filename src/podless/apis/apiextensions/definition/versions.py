@@ -6,17 +6,22 @@ apiextensions-apiserver, as recorded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 if TYPE_CHECKING:
     from podless.schema import internal
 else:  # it imports CEL, which a start does not need
     internal = lazy.Late("podless.schema.internal")
 
+_Fields = tuple[tuple[str, str, Any], ...]
 # Go name, JSON name and zero value of each field
 _SCALE = (
     ("SpecReplicasPath", "specReplicasPath", ""),
@@ -45,9 +50,44 @@ _VERSION = (
 )
 
 
-def dump_versions(given: list[Object] | None) -> list[Object] | None:
-    """Return versions as Go prints the internal struct."""
-    return None if given is None else [_version(one) for one in each(given)]
+# the types of what is behind a pointer, whose address errors tell in Go's syntax
+_POINTERS = {
+    "DeprecationWarning": "string",
+    "Schema": "apiextensions.CustomResourceValidation",
+    "Subresources": "apiextensions.CustomResourceSubresources",
+}
+_LISTS = {
+    "AdditionalPrinterColumns": ("CustomResourceColumnDefinition", _COLUMN),
+    "SelectableFields": ("SelectableField", _FIELD),
+}
+_ADDRESS = "0xc000000000"
+
+
+def show_versions(given: list[Object] | None) -> Any:
+    """Return what errors show of versions: the internal structs as JSON, or in Go's syntax in older releases."""
+    if has("ValuesAsJSON"):
+        return None if given is None else [_version(one) for one in each(given)]
+    return Literal(_write_list("CustomResourceDefinitionVersion", _VERSION, given))
+
+
+def _write_list(kind: str, fields: _Fields, given: list[Object] | None) -> str:
+    named = f"[]apiextensions.{kind}"
+    if given is None:
+        return f"{named}(nil)"
+    items = (f"apiextensions.{kind}{{{', '.join(_write_fields(fields, one))}}}" for one in each(given))
+    return f"{named}{{{', '.join(items)}}}"
+
+
+def _write_fields(fields: _Fields, given: Object) -> Iterator[str]:
+    for name, key, zero in fields:
+        value = given.get(key, zero)
+        if name in _LISTS:
+            shown = _write_list(*_LISTS[name], value)
+        elif name in _POINTERS:
+            shown = f"(*{_POINTERS[name]})({'nil' if value is None else _ADDRESS})"
+        else:
+            shown = gotext.format_syntax(value)
+        yield f"{name}:{shown}"
 
 
 def _version(given: Object) -> Object:
@@ -60,11 +100,11 @@ def _version(given: Object) -> Object:
         scale = out["Subresources"].get("scale")
         scale = None if scale is None else _flat(_SCALE, scale)
         out["Subresources"] = {"Status": out["Subresources"].get("status"), "Scale": scale}
-    for name, fields in (("AdditionalPrinterColumns", _COLUMN), ("SelectableFields", _FIELD)):
+    for name, (_, fields) in _LISTS.items():
         if out[name] is not None:
             out[name] = [_flat(fields, one) for one in each(out[name])]
     return out
 
 
-def _flat(fields: tuple[tuple[str, str, Any], ...], given: Object) -> Object:
+def _flat(fields: _Fields, given: Object) -> Object:
     return {name: given.get(key, zero) for name, key, zero in fields}
