@@ -47,7 +47,7 @@ def test_without_shtab_it_says_what_to_install(
 
     monkeypatch.setattr(builtins, "__import__", lacking)
     assert main(["completion", "bash"]) == 1
-    assert "pip install podless[completion]" in capsys.readouterr().err
+    assert "pip install 'podless[completion]'" in capsys.readouterr().err
 
 
 def test_the_manual_has_every_command() -> None:

@@ -46,8 +46,8 @@ Installing podless installs the plugin; it imports nothing until a test uses one
 
 """
 _CONFIGURATION = f"""\
-`podless check` reads the table `[check]` of the nearest `{config.FILE}`: in the working directory or a directory above
-it. Paths in it are relative to its directory. Options on the command line take precedence.
+`podless check` reads the table `[check]` of the nearest `{config.FILE}`: in the working directory or a folder above
+it. Paths in it are relative to its folder. Options on the command line take precedence.
 
 ```toml
 [check]
@@ -63,7 +63,7 @@ ignore-unknown = true
 EXIT_CODES: Mapping[str, tuple[str, str, str]] = {
     "serve": ("stopped by SIGTERM or SIGINT", "the server cannot start", "-"),
     "run": ("the command ended with 0", "the server cannot start; or the command ended with 1", "-"),
-    "envtest": ("the programs are written", "the directory cannot be written", "-"),
+    "envtest": ("the programs are written", "the folder cannot be written", "-"),
     "kubeconfig": ("the kubeconfig is printed", "it cannot be made", "-"),
     "status": ("the server answered", "it cannot be reached", "-"),
     "backup": ("the backup is complete", "it failed", "-"),

@@ -16,7 +16,7 @@ def add(commands: Any) -> None:
         help="print a script that completes commands and options in a shell",
         description="Print a script for a shell. With bash: podless completion bash > "
         "~/.local/share/bash-completion/completions/podless. With zsh: write it to a file _podless in a folder of "
-        "$fpath. Needs the package shtab: pip install podless[completion].",
+        "$fpath. Needs the package shtab: pip install 'podless[completion]'.",
     )
     parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
     parser.set_defaults(run=run)
@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        print("podless: completion needs the package shtab: pip install podless[completion]", file=sys.stderr)
+        print("podless: completion needs the package shtab: pip install 'podless[completion]'", file=sys.stderr)
         return 1
     from podless.cli import build_parser
 

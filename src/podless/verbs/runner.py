@@ -191,7 +191,7 @@ class Stages(Generic[W]):
 
     @staticmethod
     def _is_short(api: API, write: W) -> bool:
-        """Whether the stages run on the event loop, unless they are checks that cost much."""
+        """Return whether the stages run on the event loop, unless they are checks that cost much."""
         return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
 
 
