@@ -13,6 +13,13 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 900,
   },
-  server: { proxy: Object.fromEntries(["/api", "/apis", "/openapi", "/metrics", "/readyz", "/version"].map((path) => [path, { target: process.env["PODLESS_URL"] ?? "https://127.0.0.1:6443", secure: false }])) },
+  server: {
+    proxy: Object.fromEntries(
+      ["/api", "/apis", "/openapi", "/metrics", "/readyz", "/version"].map((path) => [
+        path,
+        { target: process.env["PODLESS_URL"] ?? "https://127.0.0.1:6443", secure: false },
+      ]),
+    ),
+  },
   test: { include: ["tests/**/*.test.ts"], environment: "happy-dom" },
 });

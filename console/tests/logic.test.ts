@@ -1,76 +1,97 @@
 import { describe, expect, it } from "vitest";
-import type { Json, Table } from "../src/api/types";
+import type { Json } from "../src/api/types";
 import { findPlace, findSiblings } from "../src/editor/context";
 import { writeYaml, YamlText } from "../src/editor/yaml";
-import { readIntOrString, setAt } from "../src/form/model";
-import { readPattern, validateValue } from "../src/form/validate";
 import { blameLines } from "../src/logic/blame";
 import { diffLines, foldSame } from "../src/logic/diff";
 import { parseFieldPath, readComplaints } from "../src/logic/fieldpath";
 import { mergeThree } from "../src/logic/merge";
 import { writeOwnedLines } from "../src/logic/owners";
 import { formatAge } from "../src/logic/time";
-import { exampleOf } from "../src/schema/example";
-import { type Schema, Shape } from "../src/schema/shape";
 import { parseMetrics, quantile, sum } from "../src/server/metrics";
-import { arrange, TableRows } from "../src/table/rows";
-
-function page(names: string[], more: Partial<Table["metadata"]> = {}): Table {
-  return { kind: "Table", metadata: { resourceVersion: "1", ...more }, columnDefinitions: [{ name: "Name", type: "string", format: "", description: "", priority: 0 }, { name: "Size", type: "integer", format: "", description: "", priority: 0 }], rows: names.map((name, index) => ({ cells: [name, index], object: { metadata: { name, uid: name, resourceVersion: "1" } } })) };
-}
-
-const shape = (schema: Schema): Shape => new Shape(schema, {});
-
-describe("rows of a live table", () => {
-  it("holds back events about pages that were not read", () => {
-    const table = new TableRows();
-    table.reset(page(["a", "c"], { continue: "t", remainingItemCount: 2 }));
-    table.apply({ type: "MODIFIED", object: { ...page([]), rows: [{ cells: ["x", 9], object: { metadata: { name: "x" } } }] } }, 1);
-    table.apply({ type: "DELETED", object: { ...page([]), rows: [{ cells: ["y", 9], object: { metadata: { name: "y" } } }] } }, 1);
-    table.apply({ type: "ADDED", object: { ...page([]), rows: [{ cells: ["b", 9], object: { metadata: { name: "b" } } }] } }, 1);
-    expect([...table.rows.keys()].sort()).toEqual(["/a", "/b", "/c"]);
-    expect(table.total).toBe(4);
-    table.append(page(["x", "y"]));
-    expect([...table.rows.keys()].sort()).toEqual(["/a", "/b", "/c", "/x"]);
-    expect(table.rows.get("/x")?.cells[1]).toBe(9);
-  });
-  it("asks for a new list after an error", () => {
-    expect(new TableRows().apply({ type: "ERROR", object: page([]) }, 1)).toBe(false);
-  });
-  it("sorts by a column and finds all words", () => {
-    const table = new TableRows();
-    table.reset(page(["one", "two", "three"]));
-    expect(arrange(table, { text: "", sort: 1, descending: true }).map((row) => row.name)).toEqual(["three", "two", "one"]);
-    expect(arrange(table, { text: "T o", sort: -1, descending: false }).map((row) => row.name)).toEqual(["two"]);
-  });
-});
 
 describe("differences", () => {
   const random = (seed: number) => () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
   it("lead from one text to the other", () => {
     const next = random(7);
     for (let round = 0; round < 300; round++) {
-      const text = (): string => Array.from({ length: Math.floor(next() * 12) }, () => "abc"[Math.floor(next() * 3)]).join("\n");
+      const text = (): string =>
+        Array.from({ length: Math.floor(next() * 12) }, () => "abc"[Math.floor(next() * 3)]).join("\n");
       const [a, b] = [text(), text()];
       const lines = diffLines(a, b);
-      expect(lines.filter((line) => line.kind !== "added").map((line) => line.text).join("\n")).toBe(a);
-      expect(lines.filter((line) => line.kind !== "removed").map((line) => line.text).join("\n")).toBe(b);
+      expect(
+        lines
+          .filter((line) => line.kind !== "added")
+          .map((line) => line.text)
+          .join("\n"),
+      ).toBe(a);
+      expect(
+        lines
+          .filter((line) => line.kind !== "removed")
+          .map((line) => line.text)
+          .join("\n"),
+      ).toBe(b);
     }
   });
   it("fold what is the same", () => {
     const lines = diffLines("1\n2\n3\n4\n5\n6\n7\n8\n9", "1\n2\n3\n4\n5\n6\n7\n8\nx");
-    expect(foldSame(lines, 1)).toEqual([null, { kind: "same", text: "8" }, { kind: "removed", text: "9" }, { kind: "added", text: "x" }]);
+    expect(foldSame(lines, 1)).toEqual([
+      null,
+      { kind: "same", text: "8" },
+      { kind: "removed", text: "9" },
+      { kind: "added", text: "x" },
+    ]);
   });
 });
 
 describe("merging", () => {
   it("keeps what both changed apart", () => {
-    const base: Json = { a: 1, b: 1, list: [{ name: "x", v: 1 }, { name: "y", v: 1 }] };
-    const merged = mergeThree(base, { a: 2, b: 1, list: [{ name: "x", v: 2 }, { name: "y", v: 1 }] }, { a: 1, b: 3, list: [{ name: "x", v: 1 }, { name: "y", v: 5 }, { name: "z", v: 1 }] });
-    expect(merged).toEqual({ value: { a: 2, b: 3, list: [{ name: "x", v: 2 }, { name: "y", v: 5 }, { name: "z", v: 1 }] }, conflicts: [] });
+    const base: Json = {
+      a: 1,
+      b: 1,
+      list: [
+        { name: "x", v: 1 },
+        { name: "y", v: 1 },
+      ],
+    };
+    const merged = mergeThree(
+      base,
+      {
+        a: 2,
+        b: 1,
+        list: [
+          { name: "x", v: 2 },
+          { name: "y", v: 1 },
+        ],
+      },
+      {
+        a: 1,
+        b: 3,
+        list: [
+          { name: "x", v: 1 },
+          { name: "y", v: 5 },
+          { name: "z", v: 1 },
+        ],
+      },
+    );
+    expect(merged).toEqual({
+      value: {
+        a: 2,
+        b: 3,
+        list: [
+          { name: "x", v: 2 },
+          { name: "y", v: 5 },
+          { name: "z", v: 1 },
+        ],
+      },
+      conflicts: [],
+    });
   });
   it("tells what both changed, and keeps mine", () => {
-    expect(mergeThree({ spec: { a: 1 } }, { spec: { a: 2 } }, { spec: { a: 3 } })).toEqual({ value: { spec: { a: 2 } }, conflicts: ["spec.a"] });
+    expect(mergeThree({ spec: { a: 1 } }, { spec: { a: 2 } }, { spec: { a: 3 } })).toEqual({
+      value: { spec: { a: 2 } },
+      conflicts: ["spec.a"],
+    });
     expect(mergeThree({ a: 1 }, {}, { a: 2 })).toEqual({ value: {}, conflicts: ["a"] });
     expect(mergeThree({ a: 1, b: 1 }, { a: 1 }, { b: 1 })).toEqual({ value: {}, conflicts: [] });
   });
@@ -80,7 +101,11 @@ describe("field paths and positions", () => {
   it("are read as the server writes them", () => {
     expect(parseFieldPath("spec.users[0].name")).toEqual(["spec", "users", 0, "name"]);
     expect(parseFieldPath("data[a.b/c]")).toEqual(["data", "a.b/c"]);
-    expect(readComplaints('strict decoding error: unknown field "spec.x", duplicate field "spec.y"', []).map((one) => one.path.join("."))).toEqual(["spec.x", "spec.y"]);
+    expect(
+      readComplaints('strict decoding error: unknown field "spec.x", duplicate field "spec.y"', []).map((one) =>
+        one.path.join("."),
+      ),
+    ).toEqual(["spec.x", "spec.y"]);
   });
   it("lead to the field in the text, or the nearest one above", () => {
     const text = "spec:\n  users:\n  - name: a\n    grants: [x]\n  replicas: 12\n";
@@ -93,7 +118,27 @@ describe("field paths and positions", () => {
     expect(new YamlText("a: [").problems.length).toBeGreaterThan(0);
   });
   it("texts come back as they were", () => {
-    for (const value of [{ a: "yes", b: "1", c: "2026-01-31T12:00:00Z", d: null, e: [{ f: "x\ny\n" }], g: "0o7", h: "~", i: 1.5, j: "", k: "1e3", l: "0x1F", m: ".5", n: "1_000", o: "12:30:00", "on": "off", "1": "null" }]) expect(new YamlText(writeYaml(value)).value).toEqual(value);
+    for (const value of [
+      {
+        a: "yes",
+        b: "1",
+        c: "2026-01-31T12:00:00Z",
+        d: null,
+        e: [{ f: "x\ny\n" }],
+        g: "0o7",
+        h: "~",
+        i: 1.5,
+        j: "",
+        k: "1e3",
+        l: "0x1F",
+        m: ".5",
+        n: "1_000",
+        o: "12:30:00",
+        on: "off",
+        "1": "null",
+      },
+    ])
+      expect(new YamlText(writeYaml(value)).value).toEqual(value);
   });
   it("are found while the text is written", () => {
     const text = "spec:\n  users:\n  - name: a\n    gr\n  - name: b\n    grants:\n    - x\n  engine: ";
@@ -109,43 +154,54 @@ describe("owners", () => {
   it("are found by name, key and value", () => {
     const value: Json = { spec: { a: 1, users: [{ name: "x", v: 2 }], tags: ["t"] } };
     const lines = writeOwnedLines(value, [
-      { manager: "one", operation: "Apply", apiVersion: "v1", fieldsV1: { "f:spec": { "f:a": {}, "f:users": { 'k:{"name":"x"}': { ".": {}, "f:name": {} } } } } },
-      { manager: "two", operation: "Apply", apiVersion: "v1", fieldsV1: { "f:spec": { "f:users": { 'k:{"name":"x"}': { "f:v": {} } }, "f:tags": { 'v:"t"': {} } } } },
+      {
+        manager: "one",
+        operation: "Apply",
+        apiVersion: "v1",
+        fieldsV1: { "f:spec": { "f:a": {}, "f:users": { 'k:{"name":"x"}': { ".": {}, "f:name": {} } } } },
+      },
+      {
+        manager: "two",
+        operation: "Apply",
+        apiVersion: "v1",
+        fieldsV1: { "f:spec": { "f:users": { 'k:{"name":"x"}': { "f:v": {} } }, "f:tags": { 'v:"t"': {} } } },
+      },
     ]);
     const of = (text: string): number[] | undefined => lines.find((line) => line.text.includes(text))?.mark;
     expect([of("a: 1"), of("name: x"), of("v: 2"), of("- t")]).toEqual([[0], [0], [1], [1]]);
   });
   it("of lines are the changes that set them", () => {
-    const lines = blameLines([{ a: 1, list: [{ name: "x", v: 1 }] }, { a: 1, list: [{ name: "w", v: 1 }, { name: "x", v: 1 }] }, { a: 2, list: [{ name: "w", v: 1 }, { name: "x", v: 3 }] }]);
-    expect(lines.map((line) => [line.text.trim(), line.mark])).toEqual([["a: 2", 2], ["list:", 2], ["- name: w", 1], ["v: 1", 1], ["- name: x", 0], ["v: 3", 2]]);
-  });
-});
-
-describe("forms", () => {
-  it("complain of what the schema excludes", () => {
-    const schema = shape({ type: "object", required: ["a"], properties: { a: { type: "integer", minimum: 1, maximum: 3 }, b: { "x-kubernetes-int-or-string": true }, c: { type: "array", maxItems: 1, items: { type: "string", enum: ["x"] } }, d: { type: "object", additionalProperties: { type: "string", maxLength: 2 } } } });
-    const paths = (value: Json): string[] => validateValue(schema, value).map((one) => one.path.join("."));
-    expect(paths({ a: 2, b: "50%", c: ["x"], d: { k: "ab" } })).toEqual([]);
-    expect(paths({})).toEqual(["a"]);
-    expect(paths({ a: 4, b: 1.5, c: ["y", "x"], d: { k: "abc" } })).toEqual(["a", "b", "c", "c.0", "d.k"]);
-  });
-  it("take Go's patterns", () => {
-    expect(readPattern("(?i)^a\\z")?.test("A")).toBe(true);
-    expect(readPattern("[[:alpha:]]+")?.test("1")).toBe(false);
-  });
-  it("change values at a path", () => {
-    expect(setAt({ a: [1, 2] }, ["a", 0], undefined)).toEqual({ a: [2] });
-    expect(setAt({}, ["a", "b"], 1)).toEqual({ a: { b: 1 } });
-    expect([readIntOrString("80"), readIntOrString("50%"), readIntOrString("08")]).toEqual([80, "50%", "08"]);
-  });
-  it("examples fit their schema", () => {
-    const schema = shape({ type: "object", required: ["a", "b", "c"], properties: { a: { type: "string", minLength: 9 }, b: { type: "number", minimum: 2, exclusiveMinimum: true }, c: { type: "array", minItems: 2, items: { type: "boolean" } }, d: { type: "string", default: "x" } } });
-    expect(validateValue(schema, exampleOf(schema))).toEqual([]);
+    const lines = blameLines([
+      { a: 1, list: [{ name: "x", v: 1 }] },
+      {
+        a: 1,
+        list: [
+          { name: "w", v: 1 },
+          { name: "x", v: 1 },
+        ],
+      },
+      {
+        a: 2,
+        list: [
+          { name: "w", v: 1 },
+          { name: "x", v: 3 },
+        ],
+      },
+    ]);
+    expect(lines.map((line) => [line.text.trim(), line.mark])).toEqual([
+      ["a: 2", 2],
+      ["list:", 2],
+      ["- name: w", 1],
+      ["v: 1", 1],
+      ["- name: x", 0],
+      ["v: 3", 2],
+    ]);
   });
 });
 
 describe("metrics", () => {
-  const text = (n: number): string => `# TYPE x counter\nx{verb="GET",code="200"} ${n}\nd_bucket{le="0.1"} ${n}\nd_bucket{le="1"} ${2 * n}\nd_bucket{le="+Inf"} ${2 * n}\n`;
+  const text = (n: number): string =>
+    `# TYPE x counter\nx{verb="GET",code="200"} ${n}\nd_bucket{le="0.1"} ${n}\nd_bucket{le="1"} ${2 * n}\nd_bucket{le="+Inf"} ${2 * n}\n`;
   it("are parsed and summed", () => {
     expect(sum(parseMetrics(text(3)), "x", (labels) => labels["code"] === "200")).toBe(3);
   });
@@ -157,5 +213,14 @@ describe("metrics", () => {
 it("ages are those of kubectl", () => {
   const now = Date.parse("2026-01-02T00:00:00Z");
   const ago = (seconds: number): string => formatAge(new Date(now - seconds * 1000).toISOString(), now);
-  expect([0, 119, 120, 601, 10800, 28800 - 60, 172800, 700000].map(ago)).toEqual(["0s", "119s", "2m", "10m", "3h", "7h59m", "2d", "8d"]);
+  expect([0, 119, 120, 601, 10800, 28800 - 60, 172800, 700000].map(ago)).toEqual([
+    "0s",
+    "119s",
+    "2m",
+    "10m",
+    "3h",
+    "7h59m",
+    "2d",
+    "8d",
+  ]);
 });

@@ -17,7 +17,16 @@ interface Step {
 }
 interface Definition {
   kind: string;
-  spec: { group: string; names: { plural: string }; versions: { name: string; served: boolean; schema?: { openAPIV3Schema?: Schema }; subresources?: { status?: object } }[] };
+  spec: {
+    group: string;
+    names: { plural: string };
+    versions: {
+      name: string;
+      served: boolean;
+      schema?: { openAPIV3Schema?: Schema };
+      subresources?: { status?: object };
+    }[];
+  };
 }
 interface Judged {
   shape: Shape;
@@ -29,20 +38,34 @@ interface Status {
   details?: { causes?: { reason?: string; field?: string; message?: string }[] };
 }
 
-const FOLDER = [process.env["PODLESS_SCENARIOS"] ?? "", "../../shared/conformance/scenarios", "../../../shared/conformance/scenarios"].find((path) => path !== "" && existsSync(path));
+const FOLDER = [
+  process.env["PODLESS_SCENARIOS"] ?? "",
+  "../../shared/conformance/scenarios",
+  "../../../shared/conformance/scenarios",
+].find((path) => path !== "" && existsSync(path));
 
 function list(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? list(join(folder, entry.name)) : entry.name.endsWith(".json") ? [join(folder, entry.name)] : []));
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory()
+      ? list(join(folder, entry.name))
+      : entry.name.endsWith(".json")
+        ? [join(folder, entry.name)]
+        : [],
+  );
 }
 
 // formats that the form leaves to the dry run of the server are those that forms/validate.ts does not name
-const OF_SCHEMA = /must be of type (string|integer|number|boolean|array|object|null|date-time|date|ipv4|email|byte)\b|^Unsupported value|should be (at least|less|greater|a multiple)|should (have|match)|^Required value$|must have at most|^Duplicate value|Too (long|many)|must validate/;
+const OF_SCHEMA =
+  /must be of type (string|integer|number|boolean|array|object|null|date-time|date|ipv4|email|byte)\b|^Unsupported value|should be (at least|less|greater|a multiple)|should (have|match)|^Required value$|must have at most|^Duplicate value|Too (long|many)|must validate/;
 const QUERY = ["dryRun", "fieldValidation", "fieldManager", "kind", "apiVersion"];
 
 /** Whether a refusal is about the schema of the object, and not its metadata, the query, its scale or rules. */
 function isOfSchema(status: Status | undefined): boolean {
   const causes = status?.details?.causes ?? [];
-  return causes.some(({ field = "", message = "" }) => !/^(\.|metadata)/.test(field) && !QUERY.includes(field) && OF_SCHEMA.test(message));
+  return causes.some(
+    ({ field = "", message = "" }) =>
+      !/^(\.|metadata)/.test(field) && !QUERY.includes(field) && OF_SCHEMA.test(message),
+  );
 }
 
 export function compareVerdicts(folder: string): { accepted: number; refused: number; wrong: string[] } {
@@ -56,7 +79,12 @@ export function compareVerdicts(folder: string): { accepted: number; refused: nu
       const path = (step.path ?? "").split("?")[0] ?? "";
       if (path.includes("/apiextensions.k8s.io/v1/customresourcedefinitions")) {
         if (step.method === "POST" && status === 201 && body?.kind === "CustomResourceDefinition")
-          for (const version of body.spec.versions) shapes.set(`${body.spec.group}/${version.name}/${body.spec.names.plural}`, { shape: new Shape(version.schema?.openAPIV3Schema ?? {}, {}), ownStatus: version.subresources?.status !== undefined, rules: JSON.stringify(version).includes("x-kubernetes-validations") });
+          for (const version of body.spec.versions)
+            shapes.set(`${body.spec.group}/${version.name}/${body.spec.names.plural}`, {
+              shape: new Shape(version.schema?.openAPIV3Schema ?? {}, {}),
+              ownStatus: version.subresources?.status !== undefined,
+              rules: JSON.stringify(version).includes("x-kubernetes-validations"),
+            });
         else if (step.method !== "GET") shapes.clear(); // changed in a way that is not followed here
         return;
       }
@@ -67,10 +95,16 @@ export function compareVerdicts(folder: string): { accepted: number; refused: nu
       const refuses = complaints.length > 0;
       if (status === 201) {
         found.accepted++;
-        if (refuses) found.wrong.push(`${scenario.name} step ${index}: the form refuses what the server accepts: ${JSON.stringify(complaints)}`);
+        if (refuses)
+          found.wrong.push(
+            `${scenario.name} step ${index}: the form refuses what the server accepts: ${JSON.stringify(complaints)}`,
+          );
       } else if (status === 422 && !shape.rules && isOfSchema(step.expect?.body as Status | undefined)) {
         found.refused++;
-        if (!refuses) found.wrong.push(`${scenario.name} step ${index}: the form accepts what the server refuses: ${JSON.stringify((step.expect?.body as Status).details?.causes)}`);
+        if (!refuses)
+          found.wrong.push(
+            `${scenario.name} step ${index}: the form accepts what the server refuses: ${JSON.stringify((step.expect?.body as Status).details?.causes)}`,
+          );
       }
     });
   }

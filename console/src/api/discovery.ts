@@ -65,7 +65,10 @@ export function readKinds(document: Discovered): Kind[] {
 
 /** Read discovery again; the signal changes only if the documents did. */
 export async function loadKinds(): Promise<void> {
-  const [core, groups] = await Promise.all([ask<Discovered>("/api", { accept: ACCEPT }), ask<Discovered>("/apis", { accept: ACCEPT })]);
+  const [core, groups] = await Promise.all([
+    ask<Discovered>("/api", { accept: ACCEPT }),
+    ask<Discovered>("/apis", { accept: ACCEPT }),
+  ]);
   const tag = `${core.etag} ${groups.etag}`;
   if (tag === seen && kinds.value.length > 0) return;
   seen = tag;

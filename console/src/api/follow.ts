@@ -74,7 +74,11 @@ async function run<T>(follower: Follower<T>, signal: AbortSignal): Promise<void>
       if (version === null) version = await follower.list(signal);
       if (signal.aborted) return;
       follower.state("live");
-      for await (const events of watch<T>(follower.watch(version), { accept: follower.accept, signal: inner.signal, quiet: true })) {
+      for await (const events of watch<T>(follower.watch(version), {
+        accept: follower.accept,
+        signal: inner.signal,
+        quiet: true,
+      })) {
         if (signal.aborted) return;
         wait = FIRST;
         version = follower.take(events);

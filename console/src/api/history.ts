@@ -14,8 +14,23 @@ export interface Change {
   revision: number;
   previousRevision?: number;
   time: string;
-  object: { apiVersion: string; kind: string; group: string; resource: string; namespace?: string; name: string; uid?: string };
-  author: { user?: string; verb?: string; fieldManager?: string; userAgent?: string; impersonatedBy?: string; subresource?: string };
+  object: {
+    apiVersion: string;
+    kind: string;
+    group: string;
+    resource: string;
+    namespace?: string;
+    name: string;
+    uid?: string;
+  };
+  author: {
+    user?: string;
+    verb?: string;
+    fieldManager?: string;
+    userAgent?: string;
+    impersonatedBy?: string;
+    subresource?: string;
+  };
   fields?: FieldChange[];
   summary?: string;
   state?: Record<string, Json>;
@@ -35,8 +50,14 @@ export interface Wanted {
 export async function readChanges(wanted: Wanted, signal?: AbortSignal): Promise<ApiList<Change>> {
   const scope = wanted.namespace ? `/namespaces/${encodeURIComponent(wanted.namespace)}` : "";
   const fields = [];
-  if (wanted.resource !== undefined) fields.push(`object.group=${wanted.group ?? ""}`, `object.resource=${wanted.resource}`);
+  if (wanted.resource !== undefined)
+    fields.push(`object.group=${wanted.group ?? ""}`, `object.resource=${wanted.resource}`);
   if (wanted.name !== undefined) fields.push(`object.name=${wanted.name}`);
-  const query = makeQuery({ fieldSelector: fields.join(","), limit: wanted.limit, continue: wanted.continue, state: wanted.states ? "true" : undefined });
+  const query = makeQuery({
+    fieldSelector: fields.join(","),
+    limit: wanted.limit,
+    continue: wanted.continue,
+    state: wanted.states ? "true" : undefined,
+  });
   return get<ApiList<Change>>(`/apis/history.podless.dev/v1${scope}/history${query}`, { signal, quiet: true });
 }

@@ -36,17 +36,32 @@ export interface Answer<T> {
 export const reachable = signal(true);
 
 function readWarnings(header: string | null): string[] {
-  return [...(header ?? "").matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((one) => (one[1] ?? "").replace(/\\(.)/g, "$1"));
+  return [...(header ?? "").matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map((one) =>
+    (one[1] ?? "").replace(/\\(.)/g, "$1"),
+  );
 }
 
 async function send(path: string, options: Options): Promise<Response> {
   const headers: Record<string, string> = { Accept: options.accept ?? "application/json" };
   if (token.value) headers["Authorization"] = `Bearer ${token.value}`;
   if (options.body !== undefined) headers["Content-Type"] = options.contentType ?? "application/json";
-  const body = options.body === undefined ? undefined : typeof options.body === "string" ? options.body : JSON.stringify(options.body);
+  const body =
+    options.body === undefined
+      ? undefined
+      : typeof options.body === "string"
+        ? options.body
+        : JSON.stringify(options.body);
   let answer: Response;
   try {
-    answer = await fetch(path, { method: options.method ?? "GET", headers, body, signal: options.signal, cache: "no-cache", credentials: "same-origin", redirect: "error" });
+    answer = await fetch(path, {
+      method: options.method ?? "GET",
+      headers,
+      body,
+      signal: options.signal,
+      cache: "no-cache",
+      credentials: "same-origin",
+      redirect: "error",
+    });
   } catch (error) {
     if (!options.signal?.aborted) reachable.value = false;
     throw error;
@@ -67,7 +82,15 @@ async function fail(answer: Response, path: string, options: Options): Promise<n
   if (answer.status === 401) logOut("The server no longer accepts these credentials.");
   else if (!options.quiet && answer.status !== 404) {
     const dryRun = path.includes("dryRun=All");
-    recordRefusal({ at: Date.now(), method: options.method ?? "GET", path, code: answer.status, reason: status.reason ?? "", message: status.message ?? "", dryRun });
+    recordRefusal({
+      at: Date.now(),
+      method: options.method ?? "GET",
+      path,
+      code: answer.status,
+      reason: status.reason ?? "",
+      message: status.message ?? "",
+      dryRun,
+    });
   }
   throw new ApiError(answer.status, status);
 }
@@ -75,7 +98,11 @@ async function fail(answer: Response, path: string, options: Options): Promise<n
 export async function ask<T>(path: string, options: Options = {}): Promise<Answer<T>> {
   const answer = await send(path, options);
   if (!answer.ok) return fail(answer, path, options);
-  return { body: (await answer.json()) as T, warnings: readWarnings(answer.headers.get("Warning")), etag: answer.headers.get("ETag") ?? "" };
+  return {
+    body: (await answer.json()) as T,
+    warnings: readWarnings(answer.headers.get("Warning")),
+    etag: answer.headers.get("ETag") ?? "",
+  };
 }
 
 export async function get<T>(path: string, options: Options = {}): Promise<T> {
@@ -126,5 +153,7 @@ export async function* followLines<T>(path: string, signal: AbortSignal): AsyncG
 /** A query string without the parameters that are empty. */
 export function makeQuery(given: Record<string, string | number | undefined>): string {
   const parts = Object.entries(given).filter(([, value]) => value !== undefined && value !== "");
-  return parts.length === 0 ? "" : "?" + parts.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
+  return parts.length === 0
+    ? ""
+    : "?" + parts.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join("&");
 }

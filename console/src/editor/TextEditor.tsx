@@ -27,9 +27,18 @@ export function TextEditor({ target, text, onChange, onSave, readOnly = false, c
 
   useEffect(() => {
     if (place.current === null) return undefined;
-    const made = new YamlEditor(place.current, text, (given) => handlers.current.onChange(given), () => handlers.current.onSave(), `${kind.kind} as YAML`);
+    const made = new YamlEditor(
+      place.current,
+      text,
+      (given) => handlers.current.onChange(given),
+      () => handlers.current.onSave(),
+      `${kind.kind} as YAML`,
+    );
     editor.current = made;
-    loadShape(kind).then((shape) => made.setShape(shape), () => undefined);
+    loadShape(kind).then(
+      (shape) => made.setShape(shape),
+      () => undefined,
+    );
     return () => {
       editor.current = null;
       made.close();
@@ -68,7 +77,9 @@ export function TextEditor({ target, text, onChange, onSave, readOnly = false, c
       <div ref={place} class="editor-place" />
       <div class="verdict" role="status" aria-live="polite">
         {!check ? (
-          <span class="dim">{readOnly ? "Read only" : "Change the text, and the server says whether it would accept it"}</span>
+          <span class="dim">
+            {readOnly ? "Read only" : "Change the text, and the server says whether it would accept it"}
+          </span>
         ) : asking && verdict === null ? (
           <span class="dim">Asking the server…</span>
         ) : verdict === null ? null : verdict.sound ? (
@@ -82,26 +93,27 @@ export function TextEditor({ target, text, onChange, onSave, readOnly = false, c
             <Icon name="alert" size={15} /> {count === 1 ? "One problem" : `${count} problems`}
           </span>
         )}
-        {verdict !== null && (verdict.general.length > 0 || verdict.marks.length > 0 || verdict.warnings.length > 0) && (
-          <ul>
-            {verdict.marks.map((mark, index) => (
-              <li key={index}>
-                <button type="button" class="to-line" onClick={() => editor.current?.reveal(mark.from)}>
-                  line {text.slice(0, mark.from).split("\n").length}
-                </button>{" "}
-                {mark.message}
-              </li>
-            ))}
-            {verdict.general.map((one) => (
-              <li key={one}>{one}</li>
-            ))}
-            {verdict.warnings.map((one) => (
-              <li key={one} class="warning">
-                Warning: {one}
-              </li>
-            ))}
-          </ul>
-        )}
+        {verdict !== null &&
+          (verdict.general.length > 0 || verdict.marks.length > 0 || verdict.warnings.length > 0) && (
+            <ul>
+              {verdict.marks.map((mark, index) => (
+                <li key={index}>
+                  <button type="button" class="to-line" onClick={() => editor.current?.reveal(mark.from)}>
+                    line {text.slice(0, mark.from).split("\n").length}
+                  </button>{" "}
+                  {mark.message}
+                </li>
+              ))}
+              {verdict.general.map((one) => (
+                <li key={one}>{one}</li>
+              ))}
+              {verdict.warnings.map((one) => (
+                <li key={one} class="warning">
+                  Warning: {one}
+                </li>
+              ))}
+            </ul>
+          )}
       </div>
     </div>
   );

@@ -26,12 +26,23 @@ export interface Target {
 const MANAGER = "podless-console";
 
 /** Send an object: create it, or put it in the place of its base. Raises ApiError. */
-export async function sendObject(target: Target, value: Json, dryRun: boolean, signal?: AbortSignal): Promise<{ object: ApiObject; warnings: string[] }> {
+export async function sendObject(
+  target: Target,
+  value: Json,
+  dryRun: boolean,
+  signal?: AbortSignal,
+): Promise<{ object: ApiObject; warnings: string[] }> {
   const { kind, base } = target;
   const given = (isObject(value) ? value : {}) as unknown as ApiObject;
   const metadata = isObject(given.metadata as unknown as Json) ? given.metadata : ({} as ApiObject["metadata"]);
   const query = makeQuery({ fieldManager: MANAGER, fieldValidation: "Strict", dryRun: dryRun ? "All" : undefined });
-  const body = { ...given, metadata: { ...metadata, ...(base === null ? {} : { resourceVersion: base.metadata.resourceVersion, uid: base.metadata.uid }) } };
+  const body = {
+    ...given,
+    metadata: {
+      ...metadata,
+      ...(base === null ? {} : { resourceVersion: base.metadata.resourceVersion, uid: base.metadata.uid }),
+    },
+  };
   const namespace = base?.metadata.namespace ?? metadata.namespace ?? (target.namespace || "default");
   const path = pathOf(kind, namespace, base?.metadata.name ?? "");
   const answer = await ask<ApiObject>(path + query, { method: base === null ? "POST" : "PUT", body, signal });
@@ -56,7 +67,8 @@ export async function checkText(target: Target, text: string, signal: AbortSigna
   const value = parsed.value;
   if (!isObject(value)) return { ...found, general: ["The text is no object."] };
   const wanted = apiVersionOf(target.kind);
-  if (value["kind"] !== target.kind.kind || value["apiVersion"] !== wanted) return { ...found, general: [`apiVersion and kind are ${wanted} and ${target.kind.kind} here.`] };
+  if (value["kind"] !== target.kind.kind || value["apiVersion"] !== wanted)
+    return { ...found, general: [`apiVersion and kind are ${wanted} and ${target.kind.kind} here.`] };
   try {
     const { warnings } = await sendObject(target, value, true, signal);
     return { ...found, warnings, sound: true };

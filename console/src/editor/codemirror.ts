@@ -2,11 +2,26 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import {
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  HighlightStyle,
+  indentUnit,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers, tooltips } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+  tooltips,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Shape } from "../schema/shape";
 import { explainKey, suggest } from "./complete";
@@ -34,8 +49,17 @@ const look = EditorView.theme({
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 7%, transparent)" },
   ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 25%, transparent)" },
-  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line-strong)", borderRadius: "8px", boxShadow: "var(--shadow-high)", overflow: "hidden" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--accent) 25%, transparent)",
+  },
+  ".cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--text)",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "8px",
+    boxShadow: "var(--shadow-high)",
+    overflow: "hidden",
+  },
   ".cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", fontSize: "12.5px" },
   ".cm-tooltip-autocomplete > ul > li": { padding: "4px 8px" },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
@@ -45,7 +69,11 @@ const look = EditorView.theme({
   ".cm-hover strong": { fontFamily: "var(--mono)", display: "block" },
   ".cm-diagnostic": { padding: "6px 10px" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
-  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px" },
+  ".cm-lintRange-error": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy var(--bad)",
+    textUnderlineOffset: "3px",
+  },
   ".cm-foldGutter span": { cursor: "pointer" },
   ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)" },
 });
@@ -65,12 +93,35 @@ export class YamlEditor {
       state: EditorState.create({
         doc: text,
         extensions: [
-          lineNumbers(), foldGutter(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(), highlightSelectionMatches(), lintGutter(),
-          yaml(), syntaxHighlighting(style), indentUnit.of("  "), look, tooltips({ position: "fixed" }),
+          lineNumbers(),
+          foldGutter(),
+          history(),
+          drawSelection(),
+          highlightActiveLine(),
+          bracketMatching(),
+          closeBrackets(),
+          highlightSelectionMatches(),
+          lintGutter(),
+          yaml(),
+          syntaxHighlighting(style),
+          indentUnit.of("  "),
+          look,
+          tooltips({ position: "fixed" }),
           autocompletion({ override: [(context) => this.complete(context.pos, context.explicit)] }),
           hoverTooltip((view, pos) => this.explain(view, pos)),
-          keymap.of([{ key: "Mod-s", run: () => (onSave(), true) }, ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, indentWithTab]),
-          EditorView.updateListener.of((update) => update.docChanged && !this.quiet && onChange(update.state.doc.toString())),
+          keymap.of([
+            { key: "Mod-s", run: () => (onSave(), true) },
+            ...closeBracketsKeymap,
+            ...defaultKeymap,
+            ...searchKeymap,
+            ...historyKeymap,
+            ...foldKeymap,
+            ...completionKeymap,
+            indentWithTab,
+          ]),
+          EditorView.updateListener.of(
+            (update) => update.docChanged && !this.quiet && onChange(update.state.doc.toString()),
+          ),
           EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false" }),
           this.writable.of(EditorState.readOnly.of(false)),
         ],
@@ -127,7 +178,11 @@ export class YamlEditor {
 
   setMarks(marks: Mark[]): void {
     const length = this.view.state.doc.length;
-    const found = marks.map((mark): Diagnostic => ({ ...mark, from: Math.min(mark.from, length), to: Math.min(mark.to, length) }));
+    const found = marks.map((mark): Diagnostic => ({
+      ...mark,
+      from: Math.min(mark.from, length),
+      to: Math.min(mark.to, length),
+    }));
     this.view.dispatch(setDiagnostics(this.view.state, found));
   }
 

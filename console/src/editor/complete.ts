@@ -10,13 +10,18 @@ export interface Suggestions {
 }
 
 function infoOf(shape: Shape): string {
-  return [describeType(shape.schema), shape.schema.description ?? "", ...describeBounds(shape.schema)].filter((text) => text !== "").join("\n");
+  return [describeType(shape.schema), shape.schema.description ?? "", ...describeBounds(shape.schema)]
+    .filter((text) => text !== "")
+    .join("\n");
 }
 
 function valueOptions(shape: Shape): Completion[] {
   const { schema } = shape;
-  const found = schema.enum?.map((one) => (typeof one === "string" ? one : JSON.stringify(one))) ?? (schema.type === "boolean" ? ["true", "false"] : []);
-  if (found.length === 0 && schema.default !== undefined) found.push(typeof schema.default === "string" ? schema.default : JSON.stringify(schema.default));
+  const found =
+    schema.enum?.map((one) => (typeof one === "string" ? one : JSON.stringify(one))) ??
+    (schema.type === "boolean" ? ["true", "false"] : []);
+  if (found.length === 0 && schema.default !== undefined)
+    found.push(typeof schema.default === "string" ? schema.default : JSON.stringify(schema.default));
   return found.map((label) => ({ label, type: "constant" }));
 }
 
@@ -51,7 +56,14 @@ export function suggest(shape: Shape, text: string, line: number, column: number
     .map((name): Completion => {
       const inner = item.property(name) as Shape;
       const required = item.schema.required?.includes(name) ?? false;
-      return { label: name, detail: describeType(inner.schema) + (required ? ", required" : ""), info: infoOf(inner), type: "property", boost: required ? 10 : 0, apply: insertOf(name, inner, start) };
+      return {
+        label: name,
+        detail: describeType(inner.schema) + (required ? ", required" : ""),
+        info: infoOf(inner),
+        type: "property",
+        boost: required ? 10 : 0,
+        apply: insertOf(name, inner, start),
+      };
     });
   return { from: start, options };
 }
@@ -63,5 +75,8 @@ export function explainKey(shape: Shape, text: string, line: number): { title: s
   const found = shape.at([...place.parent, place.key]);
   if (found === undefined) return null;
   const rules = (found.schema["x-kubernetes-validations"] ?? []).map((rule) => `rule: ${rule.message ?? rule.rule}`);
-  return { title: `${place.key}: ${describeType(found.schema)}`, lines: [found.schema.description ?? "", ...describeBounds(found.schema), ...rules].filter((one) => one !== "") };
+  return {
+    title: `${place.key}: ${describeType(found.schema)}`,
+    lines: [found.schema.description ?? "", ...describeBounds(found.schema), ...rules].filter((one) => one !== ""),
+  };
 }

@@ -66,7 +66,10 @@ export function findPlace(text: string, line: number, column: number): Place {
   for (let at = line - 1; at >= 0 && (limit > 0 || afterDash); at--) {
     const found = readLine(lines[at] ?? "");
     if (found.blank || (found.key === "" && found.dashes.length === 0)) continue;
-    if (found.key !== "" && (found.indent < limit || (afterDash && found.indent === limit && found.dashes.length === 0))) {
+    if (
+      found.key !== "" &&
+      (found.indent < limit || (afterDash && found.indent === limit && found.dashes.length === 0))
+    ) {
       steps.unshift(found.key);
       limit = found.indent;
       afterDash = false;

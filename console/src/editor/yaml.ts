@@ -31,7 +31,11 @@ export class YamlText {
   }
 
   get problems(): ParseProblem[] {
-    return this.document.errors.map((error) => ({ from: error.pos[0], to: Math.max(error.pos[1], error.pos[0] + 1), message: error.message }));
+    return this.document.errors.map((error) => ({
+      from: error.pos[0],
+      to: Math.max(error.pos[1], error.pos[0] + 1),
+      message: error.message,
+    }));
   }
 
   get value(): Json {
@@ -41,16 +45,26 @@ export class YamlText {
   /** The range of the field at a path, or of the nearest one above it that is there. */
   rangeOf(path: Step[]): [number, number] {
     let node: unknown = this.document.contents;
-    let range: [number, number] = [0, Math.min(this.text.length, this.text.indexOf("\n") < 0 ? this.text.length : this.text.indexOf("\n"))];
+    let range: [number, number] = [
+      0,
+      Math.min(this.text.length, this.text.indexOf("\n") < 0 ? this.text.length : this.text.indexOf("\n")),
+    ];
     for (const step of path) {
       let next: unknown;
       let marked: unknown;
       if (isMap(node)) {
-        const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(step));
+        const pair = node.items.find(
+          (item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(step),
+        );
         next = pair?.value;
         marked = pair?.key;
       } else if (isSeq(node)) {
-        next = typeof step === "number" ? node.items[step] : node.items.find((item) => isMap(item) && item.items.some((pair) => isScalar(pair.value) && pair.value.value === step));
+        next =
+          typeof step === "number"
+            ? node.items[step]
+            : node.items.find(
+                (item) => isMap(item) && item.items.some((pair) => isScalar(pair.value) && pair.value.value === step),
+              );
         marked = next;
       }
       if (marked === undefined || marked === null) return range;

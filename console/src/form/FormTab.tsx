@@ -34,7 +34,11 @@ export function FormTab({ kind, object, gone }: TabProps) {
   const save = async (): Promise<void> => {
     setError(null);
     try {
-      const { object: written } = await sendObject({ kind, namespace: base.metadata.namespace ?? "", base }, value, false);
+      const { object: written } = await sendObject(
+        { kind, namespace: base.metadata.namespace ?? "", base },
+        value,
+        false,
+      );
       take(written);
       tell("Saved");
     } catch (problem) {
@@ -52,7 +56,12 @@ export function FormTab({ kind, object, gone }: TabProps) {
           <Button onClick={() => take(object)}>Take theirs</Button>
         </p>
       )}
-      <ObjectForm target={{ kind, namespace: base.metadata.namespace ?? "", base }} shape={shape.value} value={value} onChange={setValue} />
+      <ObjectForm
+        target={{ kind, namespace: base.metadata.namespace ?? "", base }}
+        shape={shape.value}
+        value={value}
+        onChange={setValue}
+      />
       {error !== null && <Problem error={error} title="Not saved" />}
       <div class="edit-actions">
         <span class="dim">{dirty ? "Changed" : "As on the server"}</span>

@@ -25,7 +25,9 @@ export function ObjectForm({ target, shape, value, onChange }: Props) {
   const [server, setServer] = useState<Complaint[] | null>(null);
   const own = isObject(value) ? value : {};
   const metadata = isObject(own["metadata"]) ? own["metadata"] : {};
-  const names = shape.names.filter((name) => !OWN.has(name) && !(name === "status" && target.kind.subresources.includes("status")));
+  const names = shape.names.filter(
+    (name) => !OWN.has(name) && !(name === "status" && target.kind.subresources.includes("status")),
+  );
   const local = useMemo(() => validateObject(shape, own, target.kind.subresources.includes("status")), [value]);
   const said = JSON.stringify(local);
   useEffect(() => {
@@ -35,7 +37,8 @@ export function ObjectForm({ target, shape, value, onChange }: Props) {
     const timer = setTimeout(() => {
       sendObject(target, value, true, controller.signal).then(
         () => setServer([]),
-        (error: unknown) => !controller.signal.aborted && setServer(error instanceof ApiError ? complaintsOf(error) : []),
+        (error: unknown) =>
+          !controller.signal.aborted && setServer(error instanceof ApiError ? complaintsOf(error) : []),
       );
     }, PAUSE);
     return () => {
@@ -53,18 +56,33 @@ export function ObjectForm({ target, shape, value, onChange }: Props) {
         <div class="form-head">
           <label class="stacked">
             <span>name</span>
-            <input value={typeof metadata["name"] === "string" ? metadata["name"] : ""} onInput={(event) => change(["metadata", "name"], event.currentTarget.value)} />
+            <input
+              value={typeof metadata["name"] === "string" ? metadata["name"] : ""}
+              onInput={(event) => change(["metadata", "name"], event.currentTarget.value)}
+            />
           </label>
           {target.kind.namespaced && (
             <label class="stacked">
               <span>namespace</span>
-              <input value={typeof metadata["namespace"] === "string" ? metadata["namespace"] : ""} onInput={(event) => change(["metadata", "namespace"], event.currentTarget.value)} />
+              <input
+                value={typeof metadata["namespace"] === "string" ? metadata["namespace"] : ""}
+                onInput={(event) => change(["metadata", "namespace"], event.currentTarget.value)}
+              />
             </label>
           )}
         </div>
       )}
       {names.map((name) => (
-        <Field key={name} name={name} shape={shape.property(name) as Shape} value={own[name]} path={[name]} required={name === "spec" || (shape.schema.required?.includes(name) ?? false)} complaints={complaints} onChange={change} />
+        <Field
+          key={name}
+          name={name}
+          shape={shape.property(name) as Shape}
+          value={own[name]}
+          path={[name]}
+          required={name === "spec" || (shape.schema.required?.includes(name) ?? false)}
+          complaints={complaints}
+          onChange={change}
+        />
       ))}
       {general.map((one) => (
         <p key={one.message} class="complaint" role="alert">

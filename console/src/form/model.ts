@@ -4,7 +4,8 @@ import type { Step } from "../logic/fieldpath";
 import { isObject } from "../logic/merge";
 import type { Shape } from "../schema/shape";
 
-export type Control = "choice" | "switch" | "integer" | "number" | "text" | "lines" | "int-or-string" | "list" | "map" | "group" | "raw";
+export type Control =
+  "choice" | "switch" | "integer" | "number" | "text" | "lines" | "int-or-string" | "list" | "map" | "group" | "raw";
 
 /** Which control a field gets. */
 export function controlOf(shape: Shape): Control {

@@ -21,7 +21,13 @@ export function readPattern(pattern: string): RegExp | null {
   if (known === undefined) {
     known = null;
     const flags = /^\(\?([is]+)\)/.exec(pattern);
-    const rest = (flags === null ? pattern : pattern.slice(flags[0].length)).replaceAll("\\A", "^").replaceAll("\\z", "$").replaceAll("(?P<", "(?<").replaceAll("[[:alnum:]]", "[0-9A-Za-z]").replaceAll("[[:alpha:]]", "[A-Za-z]").replaceAll("[[:digit:]]", "[0-9]");
+    const rest = (flags === null ? pattern : pattern.slice(flags[0].length))
+      .replaceAll("\\A", "^")
+      .replaceAll("\\z", "$")
+      .replaceAll("(?P<", "(?<")
+      .replaceAll("[[:alnum:]]", "[0-9A-Za-z]")
+      .replaceAll("[[:alpha:]]", "[A-Za-z]")
+      .replaceAll("[[:digit:]]", "[0-9]");
     for (const flag of ["u", ""]) {
       try {
         known = new RegExp(rest, flag + (flags?.[1] ?? ""));
@@ -38,7 +44,8 @@ export function readPattern(pattern: string): RegExp | null {
 const isNumber = (value: Json): value is number => typeof value === "number";
 
 function fitsType(schema: Schema, value: Json): boolean {
-  if (schema["x-kubernetes-int-or-string"] || schema.format === "int-or-string") return typeof value === "string" || (isNumber(value) && Number.isInteger(value));
+  if (schema["x-kubernetes-int-or-string"] || schema.format === "int-or-string")
+    return typeof value === "string" || (isNumber(value) && Number.isInteger(value));
   switch (schema.type) {
     case "string":
       return typeof value === "string";
@@ -68,24 +75,40 @@ const FORMATS: Record<string, RegExp> = {
 };
 
 function checkNumber(schema: Schema, value: number, say: (text: string) => void): void {
-  if (schema.minimum !== undefined && (schema.exclusiveMinimum ? value <= schema.minimum : value < schema.minimum)) say(`must be ${schema.exclusiveMinimum ? "greater than" : "at least"} ${schema.minimum}`);
-  if (schema.maximum !== undefined && (schema.exclusiveMaximum ? value >= schema.maximum : value > schema.maximum)) say(`must be ${schema.exclusiveMaximum ? "less than" : "at most"} ${schema.maximum}`);
-  if (schema.multipleOf !== undefined && Math.abs(value / schema.multipleOf - Math.round(value / schema.multipleOf)) > 1e-9) say(`must be a multiple of ${schema.multipleOf}`);
+  if (schema.minimum !== undefined && (schema.exclusiveMinimum ? value <= schema.minimum : value < schema.minimum))
+    say(`must be ${schema.exclusiveMinimum ? "greater than" : "at least"} ${schema.minimum}`);
+  if (schema.maximum !== undefined && (schema.exclusiveMaximum ? value >= schema.maximum : value > schema.maximum))
+    say(`must be ${schema.exclusiveMaximum ? "less than" : "at most"} ${schema.maximum}`);
+  if (
+    schema.multipleOf !== undefined &&
+    Math.abs(value / schema.multipleOf - Math.round(value / schema.multipleOf)) > 1e-9
+  )
+    say(`must be a multiple of ${schema.multipleOf}`);
   const bound = schema.type === "integer" ? INTEGERS[schema.format ?? ""] : undefined;
-  if (bound !== undefined && (value < -bound || (schema.format === "int32" ? value >= bound : value > bound))) say(`must fit ${schema.format}`);
+  if (bound !== undefined && (value < -bound || (schema.format === "int32" ? value >= bound : value > bound)))
+    say(`must fit ${schema.format}`);
 }
 
 function checkText(schema: Schema, value: string, say: (text: string) => void): void {
-  if (schema.minLength !== undefined && countCharacters(value) < schema.minLength) say(schema.minLength === 1 ? "must not be empty" : `needs at least ${schema.minLength} characters`);
-  if (schema.maxLength !== undefined && countCharacters(value) > schema.maxLength) say(`may have at most ${schema.maxLength} characters`);
-  if (schema.pattern !== undefined && readPattern(schema.pattern)?.test(value) === false) say(`must match ${schema.pattern}`);
+  if (schema.minLength !== undefined && countCharacters(value) < schema.minLength)
+    say(schema.minLength === 1 ? "must not be empty" : `needs at least ${schema.minLength} characters`);
+  if (schema.maxLength !== undefined && countCharacters(value) > schema.maxLength)
+    say(`may have at most ${schema.maxLength} characters`);
+  if (schema.pattern !== undefined && readPattern(schema.pattern)?.test(value) === false)
+    say(`must match ${schema.pattern}`);
   const format = FORMATS[schema.format ?? ""];
   if (format !== undefined && !format.test(value)) say(`must be of the format ${schema.format}`);
 }
 
 function sortNames(value: Json): Json {
   if (Array.isArray(value)) return value.map(sortNames);
-  return isObject(value) ? Object.fromEntries(Object.keys(value).sort().map((name) => [name, sortNames(value[name] as Json)])) : value;
+  return isObject(value)
+    ? Object.fromEntries(
+        Object.keys(value)
+          .sort()
+          .map((name) => [name, sortNames(value[name] as Json)]),
+      )
+    : value;
 }
 
 function checkList(shape: Shape, value: Json[], path: Step[], found: Complaint[], say: (text: string) => void): void {
@@ -95,7 +118,12 @@ function checkList(shape: Shape, value: Json[], path: Step[], found: Complaint[]
   const type = schema["x-kubernetes-list-type"];
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (type === "set" || type === "map") {
-    const keyOf = (item: Json): string => JSON.stringify(type === "map" && isObject(item) ? keys.map((key) => item[key] ?? shape.items?.property(key)?.schema.default ?? null) : sortNames(item));
+    const keyOf = (item: Json): string =>
+      JSON.stringify(
+        type === "map" && isObject(item)
+          ? keys.map((key) => item[key] ?? shape.items?.property(key)?.schema.default ?? null)
+          : sortNames(item),
+      );
     const seen = new Set<string>();
     value.forEach((item, index) => {
       const key = keyOf(item);
@@ -112,21 +140,39 @@ const TYPE_META = ["apiVersion", "kind", "metadata"];
 /** An object without what the server takes away: unknown fields, and nulls of fields that may not be null. */
 function prune(shape: Shape, value: Record<string, Json>): Record<string, Json> {
   const { schema } = shape;
-  const open = schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true || schema.properties === undefined;
-  const isKnown = (name: string): boolean => open || shape.property(name) !== undefined || (schema["x-kubernetes-embedded-resource"] === true && TYPE_META.includes(name));
-  const kept = Object.entries(value).filter(([name, inner]) => isKnown(name) && (inner !== null || shape.property(name)?.schema.nullable === true));
+  const open =
+    schema["x-kubernetes-preserve-unknown-fields"] === true ||
+    schema.additionalProperties === true ||
+    schema.properties === undefined;
+  const isKnown = (name: string): boolean =>
+    open ||
+    shape.property(name) !== undefined ||
+    (schema["x-kubernetes-embedded-resource"] === true && TYPE_META.includes(name));
+  const kept = Object.entries(value).filter(
+    ([name, inner]) => isKnown(name) && (inner !== null || shape.property(name)?.schema.nullable === true),
+  );
   return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
 }
 
-function checkObject(shape: Shape, given: Record<string, Json>, path: Step[], found: Complaint[], say: (text: string) => void): void {
+function checkObject(
+  shape: Shape,
+  given: Record<string, Json>,
+  path: Step[],
+  found: Complaint[],
+  say: (text: string) => void,
+): void {
   const { schema } = shape;
   const value = prune(shape, given);
   const names = Object.keys(value);
   if (schema["x-kubernetes-embedded-resource"]) {
-    for (const name of ["apiVersion", "kind"]) if ((typeof value[name] !== "string" || value[name] === "") && shape.property(name)?.schema.default === undefined) found.push({ path: [...path, name], message: "is required" });
+    for (const name of ["apiVersion", "kind"])
+      if ((typeof value[name] !== "string" || value[name] === "") && shape.property(name)?.schema.default === undefined)
+        found.push({ path: [...path, name], message: "is required" });
   }
-  if (schema.minProperties !== undefined && names.length < schema.minProperties) say(`needs at least ${schema.minProperties} entries`);
-  if (schema.maxProperties !== undefined && names.length > schema.maxProperties) say(`may have at most ${schema.maxProperties} entries`);
+  if (schema.minProperties !== undefined && names.length < schema.minProperties)
+    say(`needs at least ${schema.minProperties} entries`);
+  if (schema.maxProperties !== undefined && names.length > schema.maxProperties)
+    say(`may have at most ${schema.maxProperties} entries`);
   for (const name of schema.required ?? []) {
     if (Object.hasOwn(value, name) || shape.property(name)?.schema.default !== undefined) continue;
     found.push({ path: [...path, name], message: "is required" });
@@ -146,7 +192,8 @@ function checkBranches(shape: Shape, value: Json, path: Step[], say: (text: stri
   if (anyOf.length > 0 && !intOrString && !anyOf.some(fits)) say("fits none of the schema's alternatives");
   if (oneOf.length > 0 && !intOrString) {
     const count = oneOf.filter(fits).length;
-    if (count !== 1) say(count === 0 ? "fits none of the schema's alternatives" : "fits more than one of the schema's alternatives");
+    if (count !== 1)
+      say(count === 0 ? "fits none of the schema's alternatives" : "fits more than one of the schema's alternatives");
   }
   if (not !== undefined && fits(not)) say("fits what the schema excludes");
 }
@@ -158,14 +205,22 @@ export function validateValue(shape: Shape, value: Json, path: Step[] = []): Com
   const say = (message: string): void => void found.push({ path, message });
   if (value === null) {
     // a null where none may be is taken away if there is a default
-    if (!schema.nullable && schema.default === undefined && (schema.type !== undefined || schema["x-kubernetes-int-or-string"])) say("must not be null");
+    if (
+      !schema.nullable &&
+      schema.default === undefined &&
+      (schema.type !== undefined || schema["x-kubernetes-int-or-string"])
+    )
+      say("must not be null");
     return found;
   }
   if (!fitsType(schema, value)) {
-    say(`must be ${schema["x-kubernetes-int-or-string"] ? "an integer or a text" : schema.type === "integer" || schema.type === "object" || schema.type === "array" ? `an ${schema.type}` : `a ${schema.type ?? "value"}`}`);
+    say(
+      `must be ${schema["x-kubernetes-int-or-string"] ? "an integer or a text" : schema.type === "integer" || schema.type === "object" || schema.type === "array" ? `an ${schema.type}` : `a ${schema.type ?? "value"}`}`,
+    );
     return found;
   }
-  if (schema.enum !== undefined && !schema.enum.some((one) => isSame(one, value))) say(`must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
+  if (schema.enum !== undefined && !schema.enum.some((one) => isSame(one, value)))
+    say(`must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`);
   if (isNumber(value)) checkNumber(schema, value, say);
   else if (typeof value === "string") checkText(schema, value, say);
   else if (Array.isArray(value)) checkList(shape, value, path, found, say);

@@ -11,11 +11,18 @@ function textOf(item: Json, key: string): string {
   return (item as Record<string, string>)[key] ?? "";
 }
 
-const named = (list: Json[], key: string): JsonObject => Object.fromEntries(list.map((item, index) => [key === "" ? String(index) : textOf(item, key), item]));
+const named = (list: Json[], key: string): JsonObject =>
+  Object.fromEntries(list.map((item, index) => [key === "" ? String(index) : textOf(item, key), item]));
 
 function settle(before: Json | undefined, after: Json, owned: Owned | undefined, change: number): Owned {
   if (before !== undefined && isSame(before, after) && owned !== undefined) return owned;
-  const below = (old: JsonObject, now: JsonObject): Owned => Object.fromEntries(Object.entries(now).map(([name, value]) => [name, settle(old[name], value, typeof owned === "object" ? owned[name] : owned, change)]));
+  const below = (old: JsonObject, now: JsonObject): Owned =>
+    Object.fromEntries(
+      Object.entries(now).map(([name, value]) => [
+        name,
+        settle(old[name], value, typeof owned === "object" ? owned[name] : owned, change),
+      ]),
+    );
   if (isObject(after) && Object.keys(after).length > 0) return below(isObject(before) ? before : {}, after);
   if (Array.isArray(after) && after.length > 0) {
     const old = Array.isArray(before) ? before : [];
@@ -42,10 +49,16 @@ export function blameLines(states: Json[]): Line<number>[] {
   const lines = writeLines<Mark>(last, start, {
     step: (mark, step, value) => {
       if (typeof mark.owned !== "object") return { owned: mark.owned, value };
-      const name = typeof step === "number" && Array.isArray(mark.value) ? (findKey(mark.value) === "" ? String(step) : textOf(value, findKey(mark.value))) : String(step);
+      const name =
+        typeof step === "number" && Array.isArray(mark.value)
+          ? findKey(mark.value) === ""
+            ? String(step)
+            : textOf(value, findKey(mark.value))
+          : String(step);
       return { owned: mark.owned[name], value };
     },
   });
-  const newest = (found: Owned | undefined): number => (found === undefined ? 0 : typeof found === "number" ? found : Math.max(0, ...Object.values(found).map(newest)));
+  const newest = (found: Owned | undefined): number =>
+    found === undefined ? 0 : typeof found === "number" ? found : Math.max(0, ...Object.values(found).map(newest));
   return lines.map((line) => ({ ...line, mark: newest(line.mark.owned) }));
 }

@@ -46,7 +46,10 @@ function diffMiddle(a: string[], b: string[]): DiffLine[] {
       if (x >= a.length && y >= b.length) return backtrack(a, b, trace);
     }
   }
-  return [...a.map((text): DiffLine => ({ kind: "removed", text })), ...b.map((text): DiffLine => ({ kind: "added", text }))];
+  return [
+    ...a.map((text): DiffLine => ({ kind: "removed", text })),
+    ...b.map((text): DiffLine => ({ kind: "added", text })),
+  ];
 }
 
 export function diffLines(before: string, after: string): DiffLine[] {
@@ -57,7 +60,11 @@ export function diffLines(before: string, after: string): DiffLine[] {
   let end = 0;
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
   const same = (lines: string[]): DiffLine[] => lines.map((text) => ({ kind: "same", text }));
-  return [...same(a.slice(0, start)), ...diffMiddle(a.slice(start, a.length - end), b.slice(start, b.length - end)), ...same(a.slice(a.length - end))];
+  return [
+    ...same(a.slice(0, start)),
+    ...diffMiddle(a.slice(start, a.length - end), b.slice(start, b.length - end)),
+    ...same(a.slice(a.length - end)),
+  ];
 }
 
 /** The lines of a difference with some lines around each change; null stands for lines that are left out. */

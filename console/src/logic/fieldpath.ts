@@ -24,7 +24,11 @@ export function parseFieldPath(text: string): Step[] {
 }
 
 export function formatFieldPath(steps: Step[]): string {
-  return steps.map((step, index) => (typeof step === "number" || /[.[\]/]/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
+  return steps
+    .map((step, index) =>
+      typeof step === "number" || /[.[\]/]/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`,
+    )
+    .join("");
 }
 
 /** The fields that a status complains of. The text of strict decoding names them only in its message. */
@@ -37,6 +41,7 @@ export function readComplaints(message: string, causes: { field?: string; messag
   const found = causes.map((cause) => ({ path: parseFieldPath(cause.field ?? ""), message: cause.message ?? "" }));
   if (found.length > 0) return found;
   const strict = [...message.matchAll(/(unknown|duplicate) field "([^"]+)"/g)];
-  if (strict.length > 0) return strict.map((one) => ({ path: parseFieldPath(one[2] ?? ""), message: `${one[1]} field` }));
+  if (strict.length > 0)
+    return strict.map((one) => ({ path: parseFieldPath(one[2] ?? ""), message: `${one[1]} field` }));
   return [{ path: [], message }];
 }

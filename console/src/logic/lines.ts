@@ -16,7 +16,10 @@ export interface Marker<M> {
 
 function scalar(value: Json): string {
   if (typeof value !== "string") return JSON.stringify(value);
-  const plain = /^[A-Za-z_/][A-Za-z0-9_./()@+ =,-]*$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n|~)$/i.test(value) && !value.endsWith(" ");
+  const plain =
+    /^[A-Za-z_/][A-Za-z0-9_./()@+ =,-]*$/.test(value) &&
+    !/^(true|false|null|yes|no|on|off|y|n|~)$/i.test(value) &&
+    !value.endsWith(" ");
   return plain ? value : JSON.stringify(value);
 }
 
@@ -40,7 +43,8 @@ export function writeLines<M>(value: Json, mark: M, marker: Marker<M>): Line<M>[
       if (lead.trim() !== "") put(lead.trimEnd(), path, own);
       here.forEach((item, index) => {
         const next = marker.step(own, index, item);
-        if (isObject(item) && Object.keys(item).length > 0) writeObject(item, [...path, index], `${indent}  `, next, `${indent}- `);
+        if (isObject(item) && Object.keys(item).length > 0)
+          writeObject(item, [...path, index], `${indent}  `, next, `${indent}- `);
         else write(item, [...path, index], `${indent}  `, next, `${indent}- `);
       });
     } else if (isObject(here)) {

@@ -7,7 +7,8 @@ export function isObject(value: Json | undefined): value is JsonObject {
 
 export function isSame(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
   if (isObject(a) && isObject(b)) {
     const names = Object.keys(a);
     return names.length === Object.keys(b).length && names.every((name) => name in b && isSame(a[name], b[name]));
@@ -26,7 +27,11 @@ const KEYS = ["name", "type", "key", "id"];
 /** The field by which the items of all lists can be told apart, "" where there is none. */
 export function findKey(...lists: Json[][]): string {
   const fits = (key: string): boolean =>
-    lists.every((list) => list.every((item) => isObject(item) && typeof item[key] === "string") && new Set(list.map((item) => (item as JsonObject)[key])).size === list.length);
+    lists.every(
+      (list) =>
+        list.every((item) => isObject(item) && typeof item[key] === "string") &&
+        new Set(list.map((item) => (item as JsonObject)[key])).size === list.length,
+    );
   return lists.some((list) => list.length > 0) ? (KEYS.find(fits) ?? "") : "";
 }
 
@@ -37,7 +42,14 @@ function byKey(list: Json[], key: string): JsonObject {
 const GONE = Symbol("gone");
 type Side = Json | typeof GONE;
 
-function mergeObjects(base: JsonObject, mine: JsonObject, theirs: JsonObject, path: string, conflicts: string[], show: (name: string) => string): JsonObject {
+function mergeObjects(
+  base: JsonObject,
+  mine: JsonObject,
+  theirs: JsonObject,
+  path: string,
+  conflicts: string[],
+  show: (name: string) => string,
+): JsonObject {
   const found: JsonObject = {};
   const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
   for (const name of names) {
@@ -57,11 +69,24 @@ function mergeValue(base: Side, mine: Side, theirs: Side, path: string, conflict
   if (equal(base, mine)) return theirs;
   if (mine !== GONE && theirs !== GONE) {
     const old = base === GONE ? {} : base;
-    if (isObject(mine) && isObject(theirs)) return mergeObjects(isObject(old) ? old : {}, mine, theirs, path, conflicts, (name) => (path === "" ? name : `.${name}`));
+    if (isObject(mine) && isObject(theirs))
+      return mergeObjects(isObject(old) ? old : {}, mine, theirs, path, conflicts, (name) =>
+        path === "" ? name : `.${name}`,
+      );
     if (Array.isArray(mine) && Array.isArray(theirs)) {
       const before = Array.isArray(old) ? old : [];
       const key = findKey(before, mine, theirs);
-      if (key !== "") return Object.values(mergeObjects(byKey(before, key), byKey(mine, key), byKey(theirs, key), path, conflicts, (name) => `[${name}]`));
+      if (key !== "")
+        return Object.values(
+          mergeObjects(
+            byKey(before, key),
+            byKey(mine, key),
+            byKey(theirs, key),
+            path,
+            conflicts,
+            (name) => `[${name}]`,
+          ),
+        );
     }
   }
   conflicts.push(path);

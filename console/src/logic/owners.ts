@@ -39,5 +39,8 @@ export function writeOwnedLines(value: Json, managers: ManagedFields[]): Line<nu
         return [{ manager: one.manager, fields: leaf ? null : child }];
       }),
   });
-  return lines.map((line) => ({ ...line, mark: line.mark.filter((one) => one.fields === null || "." in one.fields).map((one) => one.manager) }));
+  return lines.map((line) => ({
+    ...line,
+    mark: line.mark.filter((one) => one.fields === null || "." in one.fields).map((one) => one.manager),
+  }));
 }

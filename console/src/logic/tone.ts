@@ -3,9 +3,46 @@ import type { Json } from "../api/types";
 
 export type Tone = "good" | "bad" | "busy" | "none";
 
-const GOOD = new Set(["active", "available", "bound", "complete", "completed", "established", "healthy", "ready", "running", "succeeded", "synced", "true", "ok"]);
-const BAD = new Set(["crashloopbackoff", "degraded", "error", "evicted", "failed", "failure", "false", "imagepullbackoff", "lost", "notready", "unhealthy"]);
-const BUSY = new Set(["creating", "deleting", "pending", "progressing", "provisioning", "reconciling", "terminating", "unknown", "updating", "waiting"]);
+const GOOD = new Set([
+  "active",
+  "available",
+  "bound",
+  "complete",
+  "completed",
+  "established",
+  "healthy",
+  "ready",
+  "running",
+  "succeeded",
+  "synced",
+  "true",
+  "ok",
+]);
+const BAD = new Set([
+  "crashloopbackoff",
+  "degraded",
+  "error",
+  "evicted",
+  "failed",
+  "failure",
+  "false",
+  "imagepullbackoff",
+  "lost",
+  "notready",
+  "unhealthy",
+]);
+const BUSY = new Set([
+  "creating",
+  "deleting",
+  "pending",
+  "progressing",
+  "provisioning",
+  "reconciling",
+  "terminating",
+  "unknown",
+  "updating",
+  "waiting",
+]);
 const COLUMNS = /^(ready|status|phase|state|established|synced|health|available|complete|condition)$/i;
 
 export function toneOfWord(word: string): Tone {
@@ -21,7 +58,8 @@ export function toneOfCell(column: string, cell: Json): Tone {
   return toneOfWord(String(cell));
 }
 
-const BAD_WHEN_TRUE = /(Pressure|Unavailable|Failure|Failed|Stalled|Degraded|NonStructuralSchema|Terminating|Disruption|Conflict)/;
+const BAD_WHEN_TRUE =
+  /(Pressure|Unavailable|Failure|Failed|Stalled|Degraded|NonStructuralSchema|Terminating|Disruption|Conflict)/;
 
 /** The tone of a condition; some are bad when true. */
 export function toneOfCondition(type: string, status: string): Tone {

@@ -36,14 +36,20 @@ export function DeleteDialog({ kind, object, onClose }: { kind: Kind; object: Ap
   const found = dependents.value?.found ?? [];
   return (
     <Dialog title={`Delete ${kind.kind} ${name}?`} onClose={onClose}>
-      {finalizers.length > 0 && <p class="note">It stays until these finalizers are removed: {finalizers.join(", ")}.</p>}
+      {finalizers.length > 0 && (
+        <p class="note">It stays until these finalizers are removed: {finalizers.join(", ")}.</p>
+      )}
       {dependents.value === null && dependents.error === null ? (
         <Loading what="Looking for what goes along" />
       ) : found.length === 0 ? (
         <p class="dim">No object names it as an owner.</p>
       ) : (
         <>
-          <p>{policy === "Orphan" ? "These objects stay, and lose their owner:" : "These objects go along if it is their only owner:"}</p>
+          <p>
+            {policy === "Orphan"
+              ? "These objects stay, and lose their owner:"
+              : "These objects go along if it is their only owner:"}
+          </p>
           <ul class="goes-along">
             {found.map((one) => (
               <li key={one.uid}>
@@ -57,7 +63,8 @@ export function DeleteDialog({ kind, object, onClose }: { kind: Kind; object: Ap
         <legend>Dependents</legend>
         {POLICIES.map((one) => (
           <label key={one.id}>
-            <input type="radio" name="policy" checked={policy === one.id} onChange={() => setPolicy(one.id)} /> {one.title}
+            <input type="radio" name="policy" checked={policy === one.id} onChange={() => setPolicy(one.id)} />{" "}
+            {one.title}
           </label>
         ))}
       </fieldset>

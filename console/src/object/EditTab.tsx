@@ -16,7 +16,14 @@ import type { TabProps } from "./ObjectPage";
 /** What is edited of an object: without what the server alone sets, and without a status that has its own subresource. */
 export function editedPart(object: ApiObject, ownStatus: boolean): JsonObject {
   const { status, ...rest } = withoutManagedFields(object);
-  const { uid: _u, resourceVersion: _r, generation: _g, creationTimestamp: _c, selfLink: _s, ...metadata } = rest["metadata"] as JsonObject;
+  const {
+    uid: _u,
+    resourceVersion: _r,
+    generation: _g,
+    creationTimestamp: _c,
+    selfLink: _s,
+    ...metadata
+  } = rest["metadata"] as JsonObject;
   const shown: JsonObject = { ...rest, metadata };
   return ownStatus || status === undefined ? shown : { ...shown, status };
 }
@@ -35,7 +42,9 @@ export function EditTab({ kind, object, gone }: TabProps) {
   const [saving, setSaving] = useState(false);
   const saved = useRef(text);
   const dirty = text !== saved.current;
-  const changedByOthers = object.metadata.resourceVersion !== base.metadata.resourceVersion && !isSame(editedPart(object, ownStatus), editedPart(base, ownStatus));
+  const changedByOthers =
+    object.metadata.resourceVersion !== base.metadata.resourceVersion &&
+    !isSame(editedPart(object, ownStatus), editedPart(base, ownStatus));
   const mayWrite = kind.verbs.includes("update") && !gone;
 
   const take = (next: ApiObject): void => {
@@ -55,7 +64,11 @@ export function EditTab({ kind, object, gone }: TabProps) {
     setSaving(true);
     setError(null);
     try {
-      const { object: written, warnings } = await sendObject({ kind, namespace: base.metadata.namespace ?? "", base }, new YamlText(text).value, false);
+      const { object: written, warnings } = await sendObject(
+        { kind, namespace: base.metadata.namespace ?? "", base },
+        new YamlText(text).value,
+        false,
+      );
       take(written);
       tell(warnings.length > 0 ? `Saved, with a warning: ${warnings.join(" ")}` : "Saved");
     } catch (problem) {
@@ -72,11 +85,19 @@ export function EditTab({ kind, object, gone }: TabProps) {
     setBase(object);
     setText(writeYaml(merged.value));
     setError(null);
-    tell(merged.conflicts.length === 0 ? "Your changes are on top of theirs now; save to keep them" : `You both changed ${merged.conflicts.join(", ")}: your value is kept. Look at it before you save.`, merged.conflicts.length === 0 ? "good" : "bad");
+    tell(
+      merged.conflicts.length === 0
+        ? "Your changes are on top of theirs now; save to keep them"
+        : `You both changed ${merged.conflicts.join(", ")}: your value is kept. Look at it before you save.`,
+      merged.conflicts.length === 0 ? "good" : "bad",
+    );
   };
   const createAgain = async (): Promise<void> => {
     try {
-      await ask(`${pathOf(kind, base.metadata.namespace)}?fieldManager=podless-console`, { method: "POST", body: new YamlText(text).value });
+      await ask(`${pathOf(kind, base.metadata.namespace)}?fieldManager=podless-console`, {
+        method: "POST",
+        body: new YamlText(text).value,
+      });
       tell("Created again");
     } catch (problem) {
       setError(problem as Error);
@@ -102,7 +123,14 @@ export function EditTab({ kind, object, gone }: TabProps) {
           <Button onClick={() => take(object)}>Take theirs</Button>
         </div>
       )}
-      <TextEditor target={{ kind, namespace: base.metadata.namespace ?? "", base }} text={text} onChange={setText} onSave={() => dirty && mayWrite && void save()} readOnly={!mayWrite} check={dirty && !gone} />
+      <TextEditor
+        target={{ kind, namespace: base.metadata.namespace ?? "", base }}
+        text={text}
+        onChange={setText}
+        onSave={() => dirty && mayWrite && void save()}
+        readOnly={!mayWrite}
+        check={dirty && !gone}
+      />
       {error !== null && <Problem error={error} title="Not saved" />}
       <div class="edit-actions">
         <span class="dim">{!mayWrite ? "Read only" : dirty ? "Changed. Ctrl S saves." : "As on the server"}</span>
@@ -118,8 +146,15 @@ export function EditTab({ kind, object, gone }: TabProps) {
         </Button>
       </div>
       {comparing && (
-        <Dialog wide title={changedByOthers ? "What they changed" : "What you changed"} onClose={() => setComparing(false)}>
-          <DiffView before={writeYaml(editedPart(base, ownStatus))} after={changedByOthers ? writeYaml(editedPart(object, ownStatus)) : text} />
+        <Dialog
+          wide
+          title={changedByOthers ? "What they changed" : "What you changed"}
+          onClose={() => setComparing(false)}
+        >
+          <DiffView
+            before={writeYaml(editedPart(base, ownStatus))}
+            after={changedByOthers ? writeYaml(editedPart(object, ownStatus)) : text}
+          />
         </Dialog>
       )}
     </div>

@@ -34,7 +34,14 @@ interface Props {
 }
 
 export function HistoryTab({ kind, namespace, name, object }: Props) {
-  const wanted = { namespace: kind.namespaced ? namespace : "", group: kind.group, resource: kind.resource, name, limit: 200, states: true };
+  const wanted = {
+    namespace: kind.namespaced ? namespace : "",
+    group: kind.group,
+    resource: kind.resource,
+    name,
+    limit: 200,
+    states: true,
+  };
   const version = object?.metadata.resourceVersion ?? "";
   const found = useLoaded((signal) => readChanges(wanted, signal), [kind, namespace, name, version]);
   const [chosen, setChosen] = useState(0);
@@ -44,8 +51,27 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
   const at = Math.min(chosen, changes.length - 1);
   const change = changes[at];
   const before = changes[at + 1];
-  const lines = useMemo(() => (view === "blame" ? blameLines(changes.slice(at).reverse().map((one) => shownState(one)).filter((state): state is JsonObject => state !== null)) : []), [found.value, at, view]);
-  const blamed = useMemo(() => changes.slice(at).reverse().filter((one) => shownState(one) !== null), [found.value, at]);
+  const lines = useMemo(
+    () =>
+      view === "blame"
+        ? blameLines(
+            changes
+              .slice(at)
+              .reverse()
+              .map((one) => shownState(one))
+              .filter((state): state is JsonObject => state !== null),
+          )
+        : [],
+    [found.value, at, view],
+  );
+  const blamed = useMemo(
+    () =>
+      changes
+        .slice(at)
+        .reverse()
+        .filter((one) => shownState(one) !== null),
+    [found.value, at],
+  );
   if (found.error !== null) return <Problem error={found.error} title="The history cannot be read" />;
   if (found.value === null) return <Loading what="Reading the history" />;
   if (change === undefined) return <Empty title="No changes are recorded" />;
@@ -64,7 +90,12 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
   const undo = async (): Promise<void> => {
     try {
       if (change.operation === "create") await ask(pathOf(kind, namespace, name), { method: "DELETE" });
-      else if (before?.state !== undefined) await sendObject({ kind, namespace, base: object }, editedPart(before.state as unknown as ApiObject, kind.subresources.includes("status")), false);
+      else if (before?.state !== undefined)
+        await sendObject(
+          { kind, namespace, base: object },
+          editedPart(before.state as unknown as ApiObject, kind.subresources.includes("status")),
+          false,
+        );
       tell("The last change is undone");
       setChosen(0);
     } catch (problem) {
@@ -84,7 +115,9 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
                 </time>
               </span>
               <strong>{authorOf(one)}</strong>
-              <small>{[one.author.verb, one.author.subresource, one.author.fieldManager].filter(Boolean).join(" · ")}</small>
+              <small>
+                {[one.author.verb, one.author.subresource, one.author.fieldManager].filter(Boolean).join(" · ")}
+              </small>
               {one.summary !== undefined && one.summary !== "" && <code>{one.summary}</code>}
             </button>
           </li>
@@ -95,7 +128,14 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
           <span>
             Revision {change.revision}, {formatTime(change.time)}
           </span>
-          <input type="range" min={0} max={Math.max(changes.length - 1, 0)} value={changes.length - 1 - at} aria-label="Moment" onInput={(event) => setChosen(changes.length - 1 - Number(event.currentTarget.value))} />
+          <input
+            type="range"
+            min={0}
+            max={Math.max(changes.length - 1, 0)}
+            value={changes.length - 1 - at}
+            aria-label="Moment"
+            onInput={(event) => setChosen(changes.length - 1 - Number(event.currentTarget.value))}
+          />
         </label>
         <div class="story-actions">
           <Button pressed={view === "diff"} onClick={() => setView("diff")}>
@@ -119,8 +159,17 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
             </Button>
           )}
         </div>
-        {view === "diff" && (change.operation === "delete" ? <DiffView before={write(shownState({ ...change, operation: "update" }))} after="" /> : <DiffView before={write(shownState(before))} after={write(shownState(change))} />)}
-        {view === "state" && <pre class="code panel" tabIndex={0}>{write(shownState(change)) || "Deleted"}</pre>}
+        {view === "diff" &&
+          (change.operation === "delete" ? (
+            <DiffView before={write(shownState({ ...change, operation: "update" }))} after="" />
+          ) : (
+            <DiffView before={write(shownState(before))} after={write(shownState(change))} />
+          ))}
+        {view === "state" && (
+          <pre class="code panel" tabIndex={0}>
+            {write(shownState(change)) || "Deleted"}
+          </pre>
+        )}
         {view === "blame" && (
           <ol class="code owned panel" tabIndex={0} aria-label="Object, with the change that set each line">
             {lines.map((line, index) => {

@@ -20,13 +20,24 @@ export function ManagersTab({ object }: TabProps) {
   const now = useNow(5000);
   const lines = useMemo(() => writeOwnedLines(withoutManagedFields(object), managers), [object]);
   if (managers.length === 0) return <Empty title="Nobody is recorded as a manager of this object's fields" />;
-  const hue = (index: number): string => String(hueOf(`${managers[index]?.manager ?? ""}/${managers[index]?.subresource ?? ""}/${managers[index]?.operation ?? ""}`));
+  const hue = (index: number): string =>
+    String(
+      hueOf(
+        `${managers[index]?.manager ?? ""}/${managers[index]?.subresource ?? ""}/${managers[index]?.operation ?? ""}`,
+      ),
+    );
   return (
     <div class="managers">
       <ul class="manager-list" aria-label="Managers">
         {managers.map((one, index) => (
           <li key={index}>
-            <button type="button" class="manager" style={{ "--hue": hue(index) }} aria-pressed={only === index} onClick={() => setOnly(only === index ? null : index)}>
+            <button
+              type="button"
+              class="manager"
+              style={{ "--hue": hue(index) }}
+              aria-pressed={only === index}
+              onClick={() => setOnly(only === index ? null : index)}
+            >
               <strong>{one.manager}</strong>
               <small>
                 {one.operation}
@@ -43,7 +54,11 @@ export function ManagersTab({ object }: TabProps) {
           const first = shown[0];
           const names = line.mark.map((one) => managers[one]?.manager ?? "").join(", ");
           return (
-            <li key={index} class={first === undefined ? "" : "has-owner"} style={first === undefined ? undefined : { "--hue": hue(first) }}>
+            <li
+              key={index}
+              class={first === undefined ? "" : "has-owner"}
+              style={first === undefined ? undefined : { "--hue": hue(first) }}
+            >
               <code>{line.text}</code>
               {first !== undefined && <small>{names}</small>}
             </li>

@@ -41,7 +41,11 @@ function NewObject({ kind, namespace }: { kind: Kind; namespace: string }) {
     setError(null);
     try {
       const { object, warnings } = await sendObject(target, value, false);
-      tell(warnings.length > 0 ? `Created, with a warning: ${warnings.join(" ")}` : `${kind.kind} ${object.metadata.name} is created`);
+      tell(
+        warnings.length > 0
+          ? `Created, with a warning: ${warnings.join(" ")}`
+          : `${kind.kind} ${object.metadata.name} is created`,
+      );
       go(objectHash(kind, object.metadata.namespace ?? "", object.metadata.name));
     } catch (problem) {
       setError(problem as Error);
@@ -70,7 +74,12 @@ function NewObject({ kind, namespace }: { kind: Kind; namespace: string }) {
       {text === null ? (
         <Loading />
       ) : form && shape !== null ? (
-        <ObjectForm target={target} shape={shape} value={isObject(parsed()) ? parsed() : {}} onChange={(value) => setText(writeYaml(value))} />
+        <ObjectForm
+          target={target}
+          shape={shape}
+          value={isObject(parsed()) ? parsed() : {}}
+          onChange={(value) => setText(writeYaml(value))}
+        />
       ) : (
         <TextEditor target={target} text={text} onChange={setText} onSave={() => void create(parsed())} check />
       )}

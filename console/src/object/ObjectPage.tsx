@@ -25,7 +25,14 @@ export function ObjectPage() {
   const name = parts[3] ?? "";
   if (kind === undefined) return kinds.value.length === 0 ? <Loading /> : <Missing group={group} resource={resource} />;
   const namespace = query["ns"] ?? "";
-  return <OneObject key={[kind.group, kind.version, kind.resource, namespace, name].join("/")} kind={kind} namespace={namespace} name={name} />;
+  return (
+    <OneObject
+      key={[kind.group, kind.version, kind.resource, namespace, name].join("/")}
+      kind={kind}
+      namespace={namespace}
+      name={name}
+    />
+  );
 }
 
 export interface TabProps {
@@ -74,7 +81,12 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
           <h1>{name}</h1>
           <p class="dim">
             {apiVersionOf(kind)} {kind.kind}
-            {metadata?.creationTimestamp !== undefined && <span title={formatTime(metadata.creationTimestamp)}> · {formatAge(metadata.creationTimestamp, now)} old</span>}
+            {metadata?.creationTimestamp !== undefined && (
+              <span title={formatTime(metadata.creationTimestamp)}>
+                {" "}
+                · {formatAge(metadata.creationTimestamp, now)} old
+              </span>
+            )}
             {metadata?.generation !== undefined && ` · generation ${metadata.generation}`}
           </p>
         </div>
@@ -98,14 +110,29 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
       </header>
       <div class="tabs" role="tablist" aria-label="Parts of the object" onKeyDown={onTabKey}>
         {TABS.map((one) => (
-          <button key={one.id} id={`tab-${one.id}`} type="button" role="tab" aria-selected={tab === one.id} aria-controls="tab-panel" tabIndex={tab === one.id ? 0 : -1} onClick={() => showTab(one.id)}>
+          <button
+            key={one.id}
+            id={`tab-${one.id}`}
+            type="button"
+            role="tab"
+            aria-selected={tab === one.id}
+            aria-controls="tab-panel"
+            tabIndex={tab === one.id ? 0 : -1}
+            onClick={() => showTab(one.id)}
+          >
             {one.title}
           </button>
         ))}
       </div>
       {live.error !== null && <Problem error={live.error} />}
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {object === null ? live.gone ? <Empty title={`There is no ${kind.kind} ${name}`}>Its history may tell what happened.</Empty> : live.error === null && <Loading /> : null}
+        {object === null ? (
+          live.gone ? (
+            <Empty title={`There is no ${kind.kind} ${name}`}>Its history may tell what happened.</Empty>
+          ) : (
+            live.error === null && <Loading />
+          )
+        ) : null}
         {object === null && live.gone && <HistoryTab kind={kind} namespace={namespace} name={name} object={null} />}
         {object !== null && (
           <>
@@ -118,8 +145,12 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
           </>
         )}
       </div>
-      {dialog === "delete" && object !== null && <DeleteDialog kind={kind} object={object} onClose={() => setDialog("")} />}
-      {dialog === "scale" && object !== null && <ScaleDialog kind={kind} object={object} onClose={() => setDialog("")} />}
+      {dialog === "delete" && object !== null && (
+        <DeleteDialog kind={kind} object={object} onClose={() => setDialog("")} />
+      )}
+      {dialog === "scale" && object !== null && (
+        <ScaleDialog kind={kind} object={object} onClose={() => setDialog("")} />
+      )}
     </section>
   );
 }

@@ -41,7 +41,10 @@ const WORDS: Record<Tone, string> = { good: "good", bad: "bad", busy: "in progre
 export function OverviewTab({ kind, object }: TabProps) {
   const { metadata } = object;
   const now = useNow();
-  const table = useLoaded((signal) => get<Table>(pathOf(kind, metadata.namespace, metadata.name), { accept: AS_TABLE, signal, quiet: true }), [metadata.resourceVersion]);
+  const table = useLoaded(
+    (signal) => get<Table>(pathOf(kind, metadata.namespace, metadata.name), { accept: AS_TABLE, signal, quiet: true }),
+    [metadata.resourceVersion],
+  );
   const conditions = conditionsOf(object);
   const observed = (object["status"] as { observedGeneration?: number } | undefined)?.observedGeneration;
   const behind = observed !== undefined && metadata.generation !== undefined && observed < metadata.generation;
@@ -57,7 +60,7 @@ export function OverviewTab({ kind, object }: TabProps) {
                 <div key={column.name}>
                   <dt title={column.description}>{column.name}</dt>
                   <dd>
-                    <Cell column={column} cell={(cells[index] ?? null)} />
+                    <Cell column={column} cell={cells[index] ?? null} />
                   </dd>
                 </div>
               ),
@@ -83,7 +86,9 @@ export function OverviewTab({ kind, object }: TabProps) {
                     <span class="visually-hidden">{WORDS[tone]}</span>
                   </span>
                   <div>
-                    <strong>{one.type}</strong> <span class="dim">{one.status === "True" ? "" : `is ${one.status}`}</span> {one.reason !== undefined && one.reason !== "" && <Badge tone={tone}>{one.reason}</Badge>}
+                    <strong>{one.type}</strong>{" "}
+                    <span class="dim">{one.status === "True" ? "" : `is ${one.status}`}</span>{" "}
+                    {one.reason !== undefined && one.reason !== "" && <Badge tone={tone}>{one.reason}</Badge>}
                     {one.message !== undefined && one.message !== "" && <p>{one.message}</p>}
                   </div>
                   {one.lastTransitionTime !== undefined && (
@@ -149,8 +154,16 @@ function Events({ kind, object }: { kind: Kind; object: ApiObject }) {
   const now = useNow();
   const namespace = metadata.namespace ?? "default";
   const fieldSelector = `involvedObject.name=${metadata.name},involvedObject.kind=${kind.kind}`;
-  const found = useLoaded((signal) => get<ApiList<EventObject>>(`/api/v1/namespaces/${namespace}/events${makeQuery({ fieldSelector, limit: 100 })}`, { signal, quiet: true }), [metadata.resourceVersion]);
-  const timeOf = (event: EventObject): string => event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? "";
+  const found = useLoaded(
+    (signal) =>
+      get<ApiList<EventObject>>(`/api/v1/namespaces/${namespace}/events${makeQuery({ fieldSelector, limit: 100 })}`, {
+        signal,
+        quiet: true,
+      }),
+    [metadata.resourceVersion],
+  );
+  const timeOf = (event: EventObject): string =>
+    event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? "";
   const events = [...(found.value?.items ?? [])].sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
   return (
     <>
@@ -168,7 +181,8 @@ function Events({ kind, object }: { kind: Kind; object: ApiObject }) {
                 <span class="visually-hidden">{event.type}</span>
               </span>
               <div>
-                <strong>{event.reason}</strong> <span class="dim">{event.source?.component || event.reportingComponent}</span>
+                <strong>{event.reason}</strong>{" "}
+                <span class="dim">{event.source?.component || event.reportingComponent}</span>
                 {(event.count ?? 1) > 1 && <span class="dim"> × {event.count}</span>}
                 <p>{event.message}</p>
               </div>

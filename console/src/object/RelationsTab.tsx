@@ -12,7 +12,11 @@ const GAP_Y = 16;
 
 function Node({ node, x, y, own = false }: { node: Relation; x: number; y: number; own?: boolean }) {
   const body = (
-    <g transform={`translate(${x},${y})`} class={own ? "node own" : "node"} style={{ "--hue": String(hueOf(`${node.group}/${node.kind}`)) }}>
+    <g
+      transform={`translate(${x},${y})`}
+      class={own ? "node own" : "node"}
+      style={{ "--hue": String(hueOf(`${node.group}/${node.kind}`)) }}
+    >
       <rect width={WIDTH} height={HEIGHT} rx="10" />
       <rect x="10" y="11" width="24" height="24" rx="7" class="node-back" />
       <text x="22" y="27" class="node-sign" aria-hidden="true" text-anchor="middle">
@@ -27,11 +31,7 @@ function Node({ node, x, y, own = false }: { node: Relation; x: number; y: numbe
     </g>
   );
   if (own || node.known === undefined) return body;
-  return (
-    <a href={objectHash(node.known, node.namespace, node.name)}>
-      {body}
-    </a>
-  );
+  return <a href={objectHash(node.known, node.namespace, node.name)}>{body}</a>;
 }
 
 export function RelationsTab({ kind, object }: TabProps) {
@@ -43,22 +43,44 @@ export function RelationsTab({ kind, object }: TabProps) {
   const found = dependents.value.found;
   const rows = Math.max(owners.length, found.length, 1);
   const height = rows * (HEIGHT + GAP_Y);
-  const itself: Relation = { kind: kind.kind, group: kind.group, name: metadata.name, namespace: metadata.namespace ?? "", uid: metadata.uid ?? "", blocks: false };
+  const itself: Relation = {
+    kind: kind.kind,
+    group: kind.group,
+    name: metadata.name,
+    namespace: metadata.namespace ?? "",
+    uid: metadata.uid ?? "",
+    blocks: false,
+  };
   const columns = owners.length > 0 ? 3 : 2;
   const xOwn = owners.length > 0 ? WIDTH + GAP_X : 0;
   const xFound = xOwn + WIDTH + GAP_X;
-  const yOf = (index: number, count: number): number => (height - count * (HEIGHT + GAP_Y)) / 2 + index * (HEIGHT + GAP_Y) + GAP_Y / 2;
+  const yOf = (index: number, count: number): number =>
+    (height - count * (HEIGHT + GAP_Y)) / 2 + index * (HEIGHT + GAP_Y) + GAP_Y / 2;
   const middle = yOf(0, 1) + HEIGHT / 2;
-  const line = (x1: number, y1: number, x2: number, y2: number): string => `M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`;
+  const line = (x1: number, y1: number, x2: number, y2: number): string =>
+    `M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`;
   return (
     <>
       <div class="graph panel" tabIndex={0} role="region" aria-label="Owners and dependents">
-        <svg width={columns * WIDTH + (columns - 1) * GAP_X + 4} height={height} role="group" aria-label={`${owners.length} owners, ${found.length} dependents`}>
+        <svg
+          width={columns * WIDTH + (columns - 1) * GAP_X + 4}
+          height={height}
+          role="group"
+          aria-label={`${owners.length} owners, ${found.length} dependents`}
+        >
           {owners.map((owner, index) => (
-            <path key={owner.uid} class={owner.blocks ? "edge strong" : "edge"} d={line(WIDTH, yOf(index, owners.length) + HEIGHT / 2, xOwn, middle)} />
+            <path
+              key={owner.uid}
+              class={owner.blocks ? "edge strong" : "edge"}
+              d={line(WIDTH, yOf(index, owners.length) + HEIGHT / 2, xOwn, middle)}
+            />
           ))}
           {found.map((one, index) => (
-            <path key={one.uid} class={one.blocks ? "edge strong" : "edge"} d={line(xOwn + WIDTH, middle, xFound, yOf(index, found.length) + HEIGHT / 2)} />
+            <path
+              key={one.uid}
+              class={one.blocks ? "edge strong" : "edge"}
+              d={line(xOwn + WIDTH, middle, xFound, yOf(index, found.length) + HEIGHT / 2)}
+            />
           ))}
           {owners.map((owner, index) => (
             <Node key={owner.uid} node={owner} x={1} y={yOf(index, owners.length)} />
@@ -70,7 +92,9 @@ export function RelationsTab({ kind, object }: TabProps) {
         </svg>
       </div>
       <p class="dim graph-note">
-        {found.length === 0 ? "No object names this one as its owner." : `${found.length} objects go when this one is deleted, unless they are orphaned.`}
+        {found.length === 0
+          ? "No object names this one as its owner."
+          : `${found.length} objects go when this one is deleted, unless they are orphaned.`}
         {dependents.value.unread.length > 0 && ` Not looked at: ${dependents.value.unread.join(", ")}.`}
       </p>
     </>

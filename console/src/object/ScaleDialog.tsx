@@ -21,7 +21,11 @@ export function ScaleDialog({ kind, object, onClose }: { kind: Kind; object: Api
   const save = async (): Promise<void> => {
     setError(null);
     try {
-      await ask(`${path}?fieldManager=podless-console`, { method: "PATCH", contentType: "application/merge-patch+json", body: { spec: { replicas: wanted } } });
+      await ask(`${path}?fieldManager=podless-console`, {
+        method: "PATCH",
+        contentType: "application/merge-patch+json",
+        body: { spec: { replicas: wanted } },
+      });
       tell(`${kind.kind} ${name} is scaled to ${wanted}`);
       onClose();
     } catch (problem) {
@@ -44,7 +48,13 @@ export function ScaleDialog({ kind, object, onClose }: { kind: Kind; object: Api
           <Button label="One less" onClick={() => setGiven(Math.max(wanted - 1, 0))}>
             −
           </Button>
-          <input type="number" min={0} aria-label="Replicas" value={wanted} onInput={(event) => setGiven(Math.max(Math.trunc(Number(event.currentTarget.value)), 0))} />
+          <input
+            type="number"
+            min={0}
+            aria-label="Replicas"
+            value={wanted}
+            onInput={(event) => setGiven(Math.max(Math.trunc(Number(event.currentTarget.value)), 0))}
+          />
           <Button label="One more" onClick={() => setGiven(wanted + 1)}>
             +
           </Button>

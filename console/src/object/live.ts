@@ -26,20 +26,27 @@ export function useLiveObject(kind: Kind, namespace: string, name: string): Live
           setLive((before) => ({ ...before, object }));
           return object.metadata.resourceVersion ?? "";
         }
-        const list = await get<ApiList & { apiVersion: string; kind: string }>(path + makeQuery({ fieldSelector }), { signal });
+        const list = await get<ApiList & { apiVersion: string; kind: string }>(path + makeQuery({ fieldSelector }), {
+          signal,
+        });
         const found = list.items?.[0];
         // items of lists of built-in kinds do not say what they are
-        const object = found === undefined ? null : { ...found, apiVersion: found.apiVersion ?? list.apiVersion, kind: found.kind ?? kind.kind };
+        const object =
+          found === undefined
+            ? null
+            : { ...found, apiVersion: found.apiVersion ?? list.apiVersion, kind: found.kind ?? kind.kind };
         setLive((before) => ({ ...before, object: object ?? before.object, gone: object === null }));
         return list.metadata.resourceVersion ?? "";
       },
-      watch: (resourceVersion) => path + makeQuery({ fieldSelector, watch: 1, resourceVersion, allowWatchBookmarks: "true" }),
+      watch: (resourceVersion) =>
+        path + makeQuery({ fieldSelector, watch: 1, resourceVersion, allowWatchBookmarks: "true" }),
       take: (events) => {
         let version: string | null = "";
         for (const event of events) {
           if (event.type === "ERROR") return null;
           version = event.object.metadata.resourceVersion ?? version;
-          if (event.type !== "BOOKMARK") setLive((before) => ({ ...before, object: event.object, gone: event.type === "DELETED" }));
+          if (event.type !== "BOOKMARK")
+            setLive((before) => ({ ...before, object: event.object, gone: event.type === "DELETED" }));
         }
         return version;
       },

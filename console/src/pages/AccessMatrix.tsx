@@ -5,7 +5,16 @@ import { apiVersionOf, type Kind } from "../api/discovery";
 import { ApiError } from "../api/http";
 import { Icon } from "../ui/Icon";
 import { Badge, Loading, Problem, useLoaded } from "../ui/parts";
-import { allows, describeVerbs, type Leave, nameSubject, readOwnRules, reviewKind, type Subject, VERBS } from "./access";
+import {
+  allows,
+  describeVerbs,
+  type Leave,
+  nameSubject,
+  readOwnRules,
+  reviewKind,
+  type Subject,
+  VERBS,
+} from "./access";
 
 const AT_ONCE = 4;
 const WORDS: Record<Leave, string> = { yes: "allowed", some: "allowed for some names", no: "not allowed" };
@@ -26,7 +35,15 @@ function Sign({ leave }: { leave: Leave | undefined }) {
   );
 }
 
-function Matrix({ list, columns, cell }: { list: Kind[]; columns: string[]; cell: (kind: Kind, column: number) => ComponentChildren }) {
+function Matrix({
+  list,
+  columns,
+  cell,
+}: {
+  list: Kind[];
+  columns: string[];
+  cell: (kind: Kind, column: number) => ComponentChildren;
+}) {
   return (
     <div class="table-box static matrix" tabIndex={0} role="region" aria-label="Access">
       <table>
@@ -80,7 +97,8 @@ export function OwnMatrix({ namespace, list }: { namespace: string; list: Kind[]
 
 type Answers = Map<string, Set<string>>; // the allowed verbs, by subject and kind
 
-const keyOf = (subject: Subject, kind: Kind): string => `${nameSubject(subject)} ${apiVersionOf(kind)} ${kind.resource}`;
+const keyOf = (subject: Subject, kind: Kind): string =>
+  `${nameSubject(subject)} ${apiVersionOf(kind)} ${kind.resource}`;
 
 /** Ask the server what others may do, kind by kind. */
 function useReviews(namespace: string, subjects: Subject[], list: Kind[]): { answers: Answers; error: Error | null } {
@@ -106,7 +124,12 @@ function useReviews(namespace: string, subjects: Subject[], list: Kind[]): { ans
 }
 
 function Refused({ error }: { error: Error }) {
-  return <Problem error={error} title={error instanceof ApiError && error.code === 403 ? "You may not ask what other users may do" : undefined} />;
+  return (
+    <Problem
+      error={error}
+      title={error instanceof ApiError && error.code === 403 ? "You may not ask what other users may do" : undefined}
+    />
+  );
 }
 
 export function SubjectMatrix({ namespace, subject, list }: { namespace: string; subject: Subject; list: Kind[] }) {
@@ -149,7 +172,11 @@ export function UsersMatrix({ namespace, subjects, list }: { namespace: string; 
       columns={["You", ...subjects.map(nameSubject)]}
       cell={(kind, column) => {
         const subject = subjects[column - 1];
-        const verbs = subject === undefined ? own && new Set(VERBS.filter((verb) => kind.verbs.includes(verb) && allows(own.rules, kind, verb) === "yes")) : answers.get(keyOf(subject, kind));
+        const verbs =
+          subject === undefined
+            ? own &&
+              new Set(VERBS.filter((verb) => kind.verbs.includes(verb) && allows(own.rules, kind, verb) === "yes"))
+            : answers.get(keyOf(subject, kind));
         return <Verbs kind={kind} verbs={verbs ?? undefined} />;
       }}
     />

@@ -14,8 +14,12 @@ import "../styles/definitions.css";
 const SHOWN = ["configmaps", "secrets", "namespaces", "events", "serviceaccounts"]; // of the built-in kinds
 
 function shownKinds(all: boolean): Kind[] {
-  const found = kinds.value.filter((kind) => kind.preferred && (all || !isBuiltin(kind.group) || (kind.group === "" && SHOWN.includes(kind.resource))));
-  return [...found].sort((a, b) => Number(isBuiltin(a.group)) - Number(isBuiltin(b.group)) || (a.kind < b.kind ? -1 : 1));
+  const found = kinds.value.filter(
+    (kind) => kind.preferred && (all || !isBuiltin(kind.group) || (kind.group === "" && SHOWN.includes(kind.resource))),
+  );
+  return [...found].sort(
+    (a, b) => Number(isBuiltin(a.group)) - Number(isBuiltin(b.group)) || (a.kind < b.kind ? -1 : 1),
+  );
 }
 
 function sayWhose(subjects: Subject[]): string {
@@ -55,12 +59,23 @@ export function AccessPage() {
             <li key={nameSubject(one)} class="subject">
               <strong>{nameSubject(one)}</strong>
               {one.user !== "" && one.groups.length > 0 && <small class="dim">{one.groups.join(", ")}</small>}
-              <Button icon="close" kind="plain" label={`Remove ${nameSubject(one)}`} onClick={() => change(subjects.filter((_, other) => other !== place))} />
+              <Button
+                icon="close"
+                kind="plain"
+                label={`Remove ${nameSubject(one)}`}
+                onClick={() => change(subjects.filter((_, other) => other !== place))}
+              />
             </li>
           ))}
         </ul>
       )}
-      {first === undefined ? <OwnMatrix namespace={namespace} list={list} /> : subjects.length === 1 ? <SubjectMatrix key={who + namespace} namespace={namespace} subject={first} list={list} /> : <UsersMatrix key={who + namespace} namespace={namespace} subjects={subjects} list={list} />}
+      {first === undefined ? (
+        <OwnMatrix namespace={namespace} list={list} />
+      ) : subjects.length === 1 ? (
+        <SubjectMatrix key={who + namespace} namespace={namespace} subject={first} list={list} />
+      ) : (
+        <UsersMatrix key={who + namespace} namespace={namespace} subjects={subjects} list={list} />
+      )}
       <Refusals />
     </section>
   );

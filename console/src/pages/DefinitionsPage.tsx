@@ -1,50 +1,31 @@
 /** CustomResourceDefinitions: schema, rules, versions, columns; an object to try; a comparison with another one. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { findKind } from "../api/discovery";
 import { get } from "../api/http";
-import type { ApiList, ApiObject } from "../api/types";
-import { TextEditor } from "../editor/TextEditor";
-import { writeYaml } from "../editor/yaml";
-import { compareSchemas } from "../schema/compare";
+import type { ApiList } from "../api/types";
 import { CostTable } from "../schema/Costs";
 import { readCosts } from "../schema/costs";
-import { exampleObject } from "../schema/example";
-import { type Schema, Shape } from "../schema/shape";
+import { type Definition, shapeOf } from "../schema/definition";
+import { Columns, Compare, Try } from "../schema/parts";
 import { SchemaTree } from "../schema/Tree";
 import { listHash, makeHash, objectHash, route, setQuery } from "../state/route";
 import { KindSign } from "../ui/Icon";
-import { Badge, Button, Empty, Loading, Problem, useLoaded } from "../ui/parts";
+import { Badge, Empty, Loading, Problem, useLoaded } from "../ui/parts";
 import { conditionsOf } from "../object/OverviewTab";
 import "../styles/object.css";
 import "../styles/definitions.css";
-
-interface Version {
-  name: string;
-  served: boolean;
-  storage: boolean;
-  deprecated?: boolean;
-  schema?: { openAPIV3Schema?: Schema };
-  additionalPrinterColumns?: { name: string; type: string; jsonPath: string; description?: string; priority?: number }[];
-  subresources?: Record<string, unknown>;
-  selectableFields?: { jsonPath: string }[];
-}
-
-interface Definition extends ApiObject {
-  spec: {
-    group: string;
-    scope: string;
-    names: { plural: string; kind: string; shortNames?: string[]; categories?: string[] };
-    conversion?: { strategy: string; webhook?: { conversionReviewVersions?: string[]; clientConfig?: { url?: string; service?: { namespace: string; name: string } } } };
-    versions: Version[];
-  };
-}
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 export function DefinitionsPage() {
   const found = useLoaded((signal) => get<ApiList<Definition>>(CRDS, { signal }), []);
   const [text, setText] = useState("");
-  if (found.error !== null) return <section class="page"><Problem error={found.error} /></section>;
+  if (found.error !== null)
+    return (
+      <section class="page">
+        <Problem error={found.error} />
+      </section>
+    );
   if (found.value === null) return <Loading what="Reading definitions" />;
   const all = [...(found.value.items ?? [])].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const chosen = all.find((one) => one.metadata.name === route.value.parts[0]) ?? all[0];
@@ -63,14 +44,24 @@ export function DefinitionsPage() {
       ) : (
         <div class="definitions">
           <nav class="definition-list" aria-label="Definitions">
-            <input class="plain-input" type="search" placeholder="Find a definition" aria-label="Find a definition" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+            <input
+              class="plain-input"
+              type="search"
+              placeholder="Find a definition"
+              aria-label="Find a definition"
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
             <ul>
               {all
                 .filter((one) => one.metadata.name.includes(text.toLowerCase()))
                 .slice(0, 300)
                 .map((one) => (
                   <li key={one.metadata.name}>
-                    <a href={makeHash("definitions", [one.metadata.name])} aria-current={one === chosen ? "page" : undefined}>
+                    <a
+                      href={makeHash("definitions", [one.metadata.name])}
+                      aria-current={one === chosen ? "page" : undefined}
+                    >
                       <KindSign kind={one.spec.names.kind} group={one.spec.group} />
                       <span>
                         {one.spec.names.kind}
@@ -88,11 +79,6 @@ export function DefinitionsPage() {
   );
 }
 
-function shapeOf(version: Version | undefined): Shape {
-  const schema = version?.schema?.openAPIV3Schema ?? {};
-  return new Shape(schema, {});
-}
-
 const PARTS = ["Schema", "Rules", "Try an object", "Compare", "Columns"];
 
 function OneDefinition({ definition, all }: { definition: Definition; all: Definition[] }) {
@@ -103,8 +89,13 @@ function OneDefinition({ definition, all }: { definition: Definition; all: Defin
   const shape = useMemo(() => shapeOf(version), [version]);
   const kind = findKind(spec.group, versionName, spec.names.plural);
   const own = findKind("apiextensions.k8s.io", "v1", "customresourcedefinitions");
-  const costs = useLoaded((signal) => readCosts(definition.metadata.name, signal), [definition.metadata.name, definition.metadata.resourceVersion]);
-  const bad = conditionsOf(definition).filter((one) => (one.type === "Established" || one.type === "NamesAccepted") && one.status !== "True");
+  const costs = useLoaded(
+    (signal) => readCosts(definition.metadata.name, signal),
+    [definition.metadata.name, definition.metadata.resourceVersion],
+  );
+  const bad = conditionsOf(definition).filter(
+    (one) => (one.type === "Established" || one.type === "NamesAccepted") && one.status !== "True",
+  );
   const webhook = spec.conversion?.webhook?.clientConfig;
   return (
     <div class="definition">
@@ -118,8 +109,16 @@ function OneDefinition({ definition, all }: { definition: Definition; all: Defin
           </p>
         </div>
         <span class="spacer" />
-        {kind !== undefined && <a class="button normal" href={listHash(kind)}>Objects</a>}
-        {own !== undefined && <a class="button normal" href={objectHash(own, "", definition.metadata.name, "yaml")}>Edit</a>}
+        {kind !== undefined && (
+          <a class="button normal" href={listHash(kind)}>
+            Objects
+          </a>
+        )}
+        {own !== undefined && (
+          <a class="button normal" href={objectHash(own, "", definition.metadata.name, "yaml")}>
+            Edit
+          </a>
+        )}
       </header>
       {bad.map((one) => (
         <p key={one.type} class="note">
@@ -129,8 +128,14 @@ function OneDefinition({ definition, all }: { definition: Definition; all: Defin
       <ul class="versions" aria-label="Versions">
         {spec.versions.map((one) => (
           <li key={one.name}>
-            <button type="button" class="version" aria-pressed={one.name === versionName} onClick={() => setVersionName(one.name)}>
-              {one.name} {one.storage && <Badge tone="good">stored</Badge>} {!one.served && <Badge>not served</Badge>} {one.deprecated === true && <Badge tone="busy">deprecated</Badge>}
+            <button
+              type="button"
+              class="version"
+              aria-pressed={one.name === versionName}
+              onClick={() => setVersionName(one.name)}
+            >
+              {one.name} {one.storage && <Badge tone="good">stored</Badge>} {!one.served && <Badge>not served</Badge>}{" "}
+              {one.deprecated === true && <Badge tone="busy">deprecated</Badge>}
             </button>
           </li>
         ))}
@@ -141,114 +146,36 @@ function OneDefinition({ definition, all }: { definition: Definition; all: Defin
       </ul>
       <div class="tabs" role="group" aria-label="Parts of the definition">
         {PARTS.map((one) => (
-          <button key={one} type="button" aria-pressed={part === one} onClick={() => setQuery({ part: one === PARTS[0] ? "" : one })}>
+          <button
+            key={one}
+            type="button"
+            aria-pressed={part === one}
+            onClick={() => setQuery({ part: one === PARTS[0] ? "" : one })}
+          >
             {one}
           </button>
         ))}
       </div>
       {part === "Schema" && (
         <ul class="tree panel root-tree">
-          <SchemaTree name={spec.names.kind} shape={shape} costs={costs.value?.versions.find((one) => one.name === versionName)?.rules} />
+          <SchemaTree
+            name={spec.names.kind}
+            shape={shape}
+            costs={costs.value?.versions.find((one) => one.name === versionName)?.rules}
+          />
         </ul>
       )}
-      {part === "Rules" && (costs.error !== null ? <Problem error={costs.error} /> : costs.value === null ? <Loading /> : <CostTable costs={costs.value} version={versionName} />)}
+      {part === "Rules" &&
+        (costs.error !== null ? (
+          <Problem error={costs.error} />
+        ) : costs.value === null ? (
+          <Loading />
+        ) : (
+          <CostTable costs={costs.value} version={versionName} />
+        ))}
       {part === "Try an object" && <Try definition={definition} version={versionName} shape={shape} />}
       {part === "Compare" && <Compare definition={definition} version={versionName} shape={shape} all={all} />}
       {part === "Columns" && <Columns version={version} />}
     </div>
-  );
-}
-
-function Try({ definition, version, shape }: { definition: Definition; version: string; shape: Shape }) {
-  const kind = findKind(definition.spec.group, version, definition.spec.names.plural);
-  const [text, setText] = useState("");
-  const make = (): void => setText(kind === undefined ? "" : writeYaml(exampleObject(kind, shape, "default")));
-  useEffect(make, [kind, version]);
-  if (kind === undefined || kind.version !== version) return <Empty title="This version is not served" />;
-  return (
-    <>
-      <p class="dim try-note">The server judges the object as you write it, by a dry run. Nothing is stored.</p>
-      {text !== "" && <TextEditor key={version} target={{ kind, namespace: "default", base: null }} text={text} onChange={setText} onSave={() => undefined} check />}
-      <div class="edit-actions">
-        <Button onClick={make}>Make an example again</Button>
-      </div>
-    </>
-  );
-}
-
-function Compare({ definition, version, shape, all }: { definition: Definition; version: string; shape: Shape; all: Definition[] }) {
-  const choices = all.flatMap((one) => one.spec.versions.map((each) => ({ id: `${one.metadata.name} ${each.name}`, version: each })));
-  const itself = `${definition.metadata.name} ${version}`;
-  const [other, setOther] = useState(choices.find((one) => one.id !== itself && one.id.startsWith(definition.metadata.name))?.id ?? choices.find((one) => one.id !== itself)?.id ?? "");
-  const chosen = choices.find((one) => one.id === other);
-  const changes = chosen === undefined ? [] : compareSchemas(shapeOf(chosen.version), shape);
-  return (
-    <>
-      <label class="field selector">
-        <span>Compared with</span>
-        <select value={other} onChange={(event) => setOther(event.currentTarget.value)}>
-          {choices
-            .filter((one) => one.id !== itself)
-            .map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.id}
-              </option>
-            ))}
-        </select>
-      </label>
-      {changes.length === 0 ? (
-        <Empty title={chosen === undefined ? "There is no other definition" : "The schemas are the same"} />
-      ) : (
-        <ul class="panel schema-changes">
-          {changes.map((one) => (
-            <li key={`${one.path} ${one.kind}`}>
-              <span class={`mark ${one.kind}`}>{one.kind}</span> <code>{one.path}</code>
-              <pre>{one.text}</pre>
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
-function Columns({ version }: { version: Version | undefined }) {
-  const columns = version?.additionalPrinterColumns ?? [];
-  return (
-    <>
-      {columns.length === 0 ? (
-        <Empty title="No columns of its own">Tables show name and age.</Empty>
-      ) : (
-        <div class="table-box static" tabIndex={0} role="region" aria-label="Columns">
-          <table>
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Type</th>
-                <th>Path</th>
-                <th>Shown</th>
-                <th>About</th>
-              </tr>
-            </thead>
-            <tbody>
-              {columns.map((one) => (
-                <tr key={one.name}>
-                  <td>{one.name}</td>
-                  <td>{one.type}</td>
-                  <td>
-                    <code>{one.jsonPath}</code>
-                  </td>
-                  <td>{(one.priority ?? 0) === 0 ? "always" : "wide"}</td>
-                  <td>{one.description}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <p class="dim try-note">
-        Subresources: {Object.keys(version?.subresources ?? {}).join(", ") || "none"}. Selectable fields: {(version?.selectableFields ?? []).map((one) => one.jsonPath).join(", ") || "none"}.
-      </p>
-    </>
   );
 }

@@ -23,7 +23,9 @@ function keyOf(change: Change): string {
 export function objectsAt(changes: Change[], at: number): Change[] {
   const found = new Map<string, Change>();
   for (const change of changes.slice(at)) if (!found.has(keyOf(change))) found.set(keyOf(change), change);
-  return [...found.values()].filter((change) => change.operation !== "delete").sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...found.values()]
+    .filter((change) => change.operation !== "delete")
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 export function HistoryPage() {
@@ -35,11 +37,18 @@ export function HistoryPage() {
   const now = useNow(5000);
   const changes = useMemo(() => {
     const words = text.toLowerCase();
-    return (found.value?.items ?? []).filter((one) => `${one.object.kind} ${one.object.name} ${one.author.user} ${one.author.fieldManager} ${one.summary}`.toLowerCase().includes(words));
+    return (found.value?.items ?? []).filter((one) =>
+      `${one.object.kind} ${one.object.name} ${one.author.user} ${one.author.fieldManager} ${one.summary}`
+        .toLowerCase()
+        .includes(words),
+    );
   }, [found.value, text]);
   const at = Math.min(chosen, Math.max(changes.length - 1, 0));
   const change = changes[at];
-  const before = change === undefined ? undefined : (found.value?.items ?? []).find((one) => one.revision < change.revision && keyOf(one) === keyOf(change));
+  const before =
+    change === undefined
+      ? undefined
+      : (found.value?.items ?? []).find((one) => one.revision < change.revision && keyOf(one) === keyOf(change));
   const there = useMemo(() => objectsAt(changes, at), [changes, at]);
   return (
     <section class="page">
@@ -52,7 +61,13 @@ export function HistoryPage() {
       <div class="filters">
         <NamespacePicker value={namespace} onPick={(ns) => (setQuery({ ns }), setChosen(0))} />
         <label class="field search">
-          <input type="search" placeholder="Kind, name, user or field" aria-label="Filter changes" value={text} onInput={(event) => (setText(event.currentTarget.value), setChosen(0))} />
+          <input
+            type="search"
+            placeholder="Kind, name, user or field"
+            aria-label="Filter changes"
+            value={text}
+            onInput={(event) => (setText(event.currentTarget.value), setChosen(0))}
+          />
         </label>
         <Button onClick={found.reload}>Read again</Button>
       </div>
@@ -63,9 +78,17 @@ export function HistoryPage() {
         <>
           <label class="slider">
             <span>
-              {formatTime(change.time)}, revision {change.revision}: {there.length} of the objects that changed were there
+              {formatTime(change.time)}, revision {change.revision}: {there.length} of the objects that changed were
+              there
             </span>
-            <input type="range" min={0} max={changes.length - 1} value={changes.length - 1 - at} aria-label="Moment" onInput={(event) => setChosen(changes.length - 1 - Number(event.currentTarget.value))} />
+            <input
+              type="range"
+              min={0}
+              max={changes.length - 1}
+              value={changes.length - 1 - at}
+              aria-label="Moment"
+              onInput={(event) => setChosen(changes.length - 1 - Number(event.currentTarget.value))}
+            />
           </label>
           <div class="story">
             <ul class="changes panel timeline-list">

@@ -19,13 +19,18 @@ export function HomePage() {
       <header class="page-head">
         <div class="titles">
           <h1>Overview</h1>
-          <p class="dim">{release.length > 0 ? `Kubernetes API ${release[0] ?? ""} · ${release[1] ?? ""} · ${kinds.value.length} resources` : "…"}</p>
+          <p class="dim">
+            {release.length > 0
+              ? `Kubernetes API ${release[0] ?? ""} · ${release[1] ?? ""} · ${kinds.value.length} resources`
+              : "…"}
+          </p>
         </div>
       </header>
       <h2 class="section-title">Your kinds</h2>
       {custom.length === 0 ? (
         <Empty title="No custom resources yet">
-          Apply a CustomResourceDefinition, or <a href={makeHash("new", ["apiextensions.k8s.io", "v1", "customresourcedefinitions"])}>write one here</a>.
+          Apply a CustomResourceDefinition, or{" "}
+          <a href={makeHash("new", ["apiextensions.k8s.io", "v1", "customresourcedefinitions"])}>write one here</a>.
         </Empty>
       ) : (
         <ul class="cards">

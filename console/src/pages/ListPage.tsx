@@ -25,7 +25,13 @@ export function Missing({ group, resource }: { group: string; resource: string }
   );
 }
 
-const LIVE: Record<Liveness, string> = { loading: "Loading", live: "Live", paused: "Paused", reconnecting: "Reconnecting", failed: "Stopped" };
+const LIVE: Record<Liveness, string> = {
+  loading: "Loading",
+  live: "Live",
+  paused: "Paused",
+  reconnecting: "Reconnecting",
+  failed: "Stopped",
+};
 
 export function LiveSign({ state }: { state: Liveness }) {
   return (
@@ -49,7 +55,9 @@ function KindTable({ kind }: { kind: Kind }) {
   const view: View = { text, sort: sort.column, descending: sort.descending };
   const rows = useMemo(() => arrange(live.table, view), [live.generation, live.table, text, sort]);
   const withNamespace = kind.namespaced && namespace === "";
-  const columns = live.table.columns.map((column, index) => ({ column, index })).filter(({ column }) => wide || column.priority === 0);
+  const columns = live.table.columns
+    .map((column, index) => ({ column, index }))
+    .filter(({ column }) => wide || column.priority === 0);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -62,7 +70,14 @@ function KindTable({ kind }: { kind: Kind }) {
     return () => document.removeEventListener("keydown", onKey);
   }, []);
 
-  const pick = (column: number): void => setSort((before) => (before.column !== column ? { column, descending: false } : before.descending ? { column: -1, descending: false } : { column, descending: true }));
+  const pick = (column: number): void =>
+    setSort((before) =>
+      before.column !== column
+        ? { column, descending: false }
+        : before.descending
+          ? { column: -1, descending: false }
+          : { column, descending: true },
+    );
   const partial = live.table.next !== "" && (text !== "" || sort.column >= 0);
 
   return (
@@ -85,11 +100,29 @@ function KindTable({ kind }: { kind: Kind }) {
         {kind.namespaced && <NamespacePicker value={namespace} onPick={(ns) => setQuery({ ns })} />}
         <label class="field search">
           <Icon name="search" size={16} />
-          <input ref={filter} type="search" placeholder="Filter rows" aria-label="Filter rows" value={text} onInput={(event) => setText(event.currentTarget.value)} onBlur={() => setQuery({ text })} />
+          <input
+            ref={filter}
+            type="search"
+            placeholder="Filter rows"
+            aria-label="Filter rows"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onBlur={() => setQuery({ text })}
+          />
           <kbd>/</kbd>
         </label>
-        <Selector label="Labels" value={labels} placeholder="app=web,tier!=db" onChange={(value) => setQuery({ labels: value })} />
-        <Selector label="Fields" value={fields} placeholder="metadata.name=one" onChange={(value) => setQuery({ fields: value })} />
+        <Selector
+          label="Labels"
+          value={labels}
+          placeholder="app=web,tier!=db"
+          onChange={(value) => setQuery({ labels: value })}
+        />
+        <Selector
+          label="Fields"
+          value={fields}
+          placeholder="metadata.name=one"
+          onChange={(value) => setQuery({ fields: value })}
+        />
         <Button icon="eye" pressed={wide} onClick={() => setWide(!wide)}>
           Wide
         </Button>
@@ -97,14 +130,17 @@ function KindTable({ kind }: { kind: Kind }) {
       {live.error !== null && live.state === "failed" && <Problem error={live.error} />}
       {partial && (
         <p class="note" role="status">
-          Among the first {live.table.rows.size} of {live.table.total}. <Button onClick={() => void live.loadAll()}>Load all</Button>
+          Among the first {live.table.rows.size} of {live.table.total}.{" "}
+          <Button onClick={() => void live.loadAll()}>Load all</Button>
         </p>
       )}
       {live.state === "loading" && live.table.rows.size === 0 ? (
         <Loading what={`Loading ${kind.resource}`} />
       ) : rows.length === 0 && live.error === null ? (
         <Empty title={text !== "" || labels !== "" || fields !== "" ? "Nothing matches" : `No ${kind.resource} here`}>
-          {text === "" && kind.verbs.includes("create") ? "Create the first one, or choose another namespace." : "Change the filters to see more."}
+          {text === "" && kind.verbs.includes("create")
+            ? "Create the first one, or choose another namespace."
+            : "Change the filters to see more."}
         </Empty>
       ) : (
         <TableView
@@ -121,19 +157,36 @@ function KindTable({ kind }: { kind: Kind }) {
         />
       )}
       <footer class="table-foot dim" aria-live="polite">
-        {rows.length === live.table.total ? `${rows.length} objects` : `${rows.length} shown of ${live.table.total} objects`}
+        {rows.length === live.table.total
+          ? `${rows.length} objects`
+          : `${rows.length} shown of ${live.table.total} objects`}
         {live.loadingMore && " · loading more"}
       </footer>
     </section>
   );
 }
 
-function Selector({ label, value, placeholder, onChange }: { label: string; value: string; placeholder: string; onChange: (value: string) => void }) {
+function Selector({
+  label,
+  value,
+  placeholder,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  placeholder: string;
+  onChange: (value: string) => void;
+}) {
   return (
     <form class="field selector" onSubmit={(event) => event.preventDefault()}>
       <label>
         <span>{label}</span>
-        <input value={value} placeholder={placeholder} spellcheck={false} onChange={(event) => onChange(event.currentTarget.value.trim())} />
+        <input
+          value={value}
+          placeholder={placeholder}
+          spellcheck={false}
+          onChange={(event) => onChange(event.currentTarget.value.trim())}
+        />
       </label>
     </form>
   );

@@ -16,9 +16,13 @@ async function check(given: string): Promise<string> {
   if (given !== "") headers["Authorization"] = `Bearer ${given}`;
   const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
   const answer = await fetch("/apis/authentication.k8s.io/v1/selfsubjectreviews", { method: "POST", headers, body });
-  if (answer.status === 401) throw new Error(given === "" ? "The server does not accept the certificate." : "The server does not accept this token.");
+  if (answer.status === 401)
+    throw new Error(
+      given === "" ? "The server does not accept the certificate." : "The server does not accept this token.",
+    );
   const user = answer.ok ? (((await answer.json()) as Who).status?.userInfo?.username ?? "") : "";
-  if (user === "system:anonymous" || answer.status === 403) throw new Error(given === "" ? "The browser sent no client certificate." : "The server does not know this token.");
+  if (user === "system:anonymous" || answer.status === 403)
+    throw new Error(given === "" ? "The browser sent no client certificate." : "The server does not know this token.");
   return user;
 }
 
@@ -33,7 +37,11 @@ export function Login() {
     if (code === "") return;
     replaceRoute("#/"); // the code is used up, and must not stay in the address
     setBusy(true);
-    fetch("/console/link", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code }) })
+    fetch("/console/link", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ code }),
+    })
       .then(async (answer) => {
         if (!answer.ok) throw new Error("This link was used before or has expired. Log in with a token.");
         logIn(((await answer.json()) as { token: string }).token);
@@ -97,7 +105,13 @@ export function Login() {
         )}
         <label class="stacked">
           <span>Bearer token</span>
-          <input type="password" autoComplete="off" autoFocus value={given} onInput={(event) => setGiven(event.currentTarget.value)} />
+          <input
+            type="password"
+            autoComplete="off"
+            autoFocus
+            value={given}
+            onInput={(event) => setGiven(event.currentTarget.value)}
+          />
         </label>
         <Button submit kind={provider === "" ? "primary" : undefined} disabled={busy || given.trim() === ""}>
           Log in

@@ -25,7 +25,13 @@ export function ChangeLine({ change, now }: { change: Change; now: number }) {
       <KindSign kind={object.kind || object.resource} group={object.group} />
       <div class="change-text">
         <span>
-          <strong>{object.kind || object.resource}</strong> {kind === undefined ? title : <a href={objectHash(kind, object.namespace ?? "", object.name, "history")}>{title}</a>} <OperationBadge operation={change.operation} />
+          <strong>{object.kind || object.resource}</strong>{" "}
+          {kind === undefined ? (
+            title
+          ) : (
+            <a href={objectHash(kind, object.namespace ?? "", object.name, "history")}>{title}</a>
+          )}{" "}
+          <OperationBadge operation={change.operation} />
         </span>
         <small>
           {authorOf(change)}

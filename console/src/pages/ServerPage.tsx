@@ -18,7 +18,13 @@ interface Points {
   lines: (number | null)[][];
 }
 
-function useReadings(): { points: Points; last: Reading | null; before: Reading | null; checks: { name: string; good: boolean }[]; error: Error | null } {
+function useReadings(): {
+  points: Points;
+  last: Reading | null;
+  before: Reading | null;
+  checks: { name: string; good: boolean }[];
+  error: Error | null;
+} {
   const [points, setPoints] = useState<Points>({ times: [], lines: LINES.map(() => []) });
   const [last, setLast] = useState<[Reading | null, Reading | null]>([null, null]);
   const [checks, setChecks] = useState<{ name: string; good: boolean }[]>([]);
@@ -29,7 +35,10 @@ function useReadings(): { points: Points; last: Reading | null; before: Reading 
     const look = async (): Promise<void> => {
       if (document.hidden) return;
       try {
-        const [text, health] = await Promise.all([getText("/metrics", { quiet: true }), getText("/readyz?verbose", { quiet: true })]);
+        const [text, health] = await Promise.all([
+          getText("/metrics", { quiet: true }),
+          getText("/readyz?verbose", { quiet: true }),
+        ]);
         if (ended) return;
         const reading: Reading = { at: Date.now(), samples: parseMetrics(text) };
         setChecks(parseChecks(health));
@@ -76,7 +85,13 @@ export function ServerPage() {
       {points.times.length > 0 && (
         <div class="plots">
           {LINES.map((line, index) => (
-            <Plot key={line.title} title={line.title} unit={line.unit} times={points.times} values={points.lines[index] ?? []} />
+            <Plot
+              key={line.title}
+              title={line.title}
+              unit={line.unit}
+              times={points.times}
+              values={points.lines[index] ?? []}
+            />
           ))}
         </div>
       )}

@@ -45,14 +45,32 @@ export function SubjectPicker({ onAdd }: { onAdd: (subject: Subject) => void }) 
     >
       <label class="field selector">
         <span>User</span>
-        <input value={user} placeholder="zoe" list="known-users" onInput={(event) => setUser(event.currentTarget.value)} />
+        <input
+          value={user}
+          placeholder="zoe"
+          list="known-users"
+          onInput={(event) => setUser(event.currentTarget.value)}
+        />
       </label>
       <label class="field selector">
         <span>Groups</span>
-        <input value={groups} placeholder="team-a,team-b" list="known-groups" onInput={(event) => setGroups(event.currentTarget.value)} />
+        <input
+          value={groups}
+          placeholder="team-a,team-b"
+          list="known-groups"
+          onInput={(event) => setGroups(event.currentTarget.value)}
+        />
       </label>
-      <datalist id="known-users">{names?.users.map((one) => <option key={one} value={one} />)}</datalist>
-      <datalist id="known-groups">{names?.groups.map((one) => <option key={one} value={one} />)}</datalist>
+      <datalist id="known-users">
+        {names?.users.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      <datalist id="known-groups">
+        {names?.groups.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
       <Button submit icon="plus" disabled={user.trim() === "" && groups.trim() === ""}>
         Add
       </Button>

@@ -7,9 +7,22 @@ const LIMIT = 10_000_000; // what one rule may cost
 export function CostLine({ cost, limit = LIMIT }: { cost: RuleCost; limit?: number }) {
   if (cost.error !== undefined) return <p class="cost bad">does not compile: {cost.error}</p>;
   return (
-    <p class="cost" title={`${formatCount(cost.once)} for one evaluation, ${formatCount(cost.times)} evaluations at most`}>
-      <meter min={0} max={1} low={0.5} high={0.8} optimum={0} value={cost.cost / limit} aria-label="Part of the limit" /> estimated cost {formatCount(cost.cost)}
-      {cost.times > 1 && ` = ${formatCount(cost.once)} × ${formatCount(cost.times)}`}, {formatShare(cost.cost, limit)} of the limit
+    <p
+      class="cost"
+      title={`${formatCount(cost.once)} for one evaluation, ${formatCount(cost.times)} evaluations at most`}
+    >
+      <meter
+        min={0}
+        max={1}
+        low={0.5}
+        high={0.8}
+        optimum={0}
+        value={cost.cost / limit}
+        aria-label="Part of the limit"
+      />{" "}
+      estimated cost {formatCount(cost.cost)}
+      {cost.times > 1 && ` = ${formatCount(cost.once)} × ${formatCount(cost.times)}`}, {formatShare(cost.cost, limit)}{" "}
+      of the limit
     </p>
   );
 }
@@ -22,13 +35,15 @@ export function CostTable({ costs, version }: { costs: Costs; version: string })
   return (
     <>
       <p class="dim try-note">
-        All rules together: {formatCount(found.total)}, {formatShare(found.total, costs.limits.total)} of what a schema may cost. Bounds such as maxItems and maxLength make rules cheaper.
+        All rules together: {formatCount(found.total)}, {formatShare(found.total, costs.limits.total)} of what a schema
+        may cost. Bounds such as maxItems and maxLength make rules cheaper.
       </p>
       <ul class="panel cost-list">
         {rules.map((one) => (
           <li key={`${one.path} ${one.rule}`}>
             <div>
-              <strong>{shortenPath(one.path)}</strong> {one.cost > costs.limits.rule && <Badge tone="bad">over the limit</Badge>}
+              <strong>{shortenPath(one.path)}</strong>{" "}
+              {one.cost > costs.limits.rule && <Badge tone="bad">over the limit</Badge>}
             </div>
             <code>{one.rule}</code>
             <CostLine cost={one} limit={costs.limits.rule} />

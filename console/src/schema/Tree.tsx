@@ -10,7 +10,9 @@ export function RuleLine({ rule, cost }: { rule: Rule; cost?: RuleCost }) {
     <li class="rule">
       <code>{rule.rule}</code>
       {cost !== undefined && <CostLine cost={cost} />}
-      {(rule.message !== undefined || rule.messageExpression !== undefined) && <p>{rule.message ?? rule.messageExpression}</p>}
+      {(rule.message !== undefined || rule.messageExpression !== undefined) && (
+        <p>{rule.message ?? rule.messageExpression}</p>
+      )}
       {rule.fieldPath !== undefined && <p class="dim">tells of {rule.fieldPath}</p>}
     </li>
   );
@@ -31,10 +33,26 @@ interface Props {
 
 function childrenOf(shape: Shape): { name: string; shape: Shape; required: boolean; step: string }[] {
   const { schema } = shape;
-  const found = shape.names.map((name) => ({ name, shape: shape.property(name) as Shape, required: schema.required?.includes(name) ?? false, step: `properties[${name}]` }));
+  const found = shape.names.map((name) => ({
+    name,
+    shape: shape.property(name) as Shape,
+    required: schema.required?.includes(name) ?? false,
+    step: `properties[${name}]`,
+  }));
   const { items } = shape;
-  if (items !== undefined) return items.names.length > 0 || items.items !== undefined || items.schema["x-kubernetes-validations"] !== undefined ? [{ name: "[each item]", shape: items, required: false, step: "items" }] : [];
-  if (typeof schema.additionalProperties === "object") return [{ name: "[each key]", shape: shape.with(schema.additionalProperties), required: false, step: "additionalProperties" }];
+  if (items !== undefined)
+    return items.names.length > 0 || items.items !== undefined || items.schema["x-kubernetes-validations"] !== undefined
+      ? [{ name: "[each item]", shape: items, required: false, step: "items" }]
+      : [];
+  if (typeof schema.additionalProperties === "object")
+    return [
+      {
+        name: "[each key]",
+        shape: shape.with(schema.additionalProperties),
+        required: false,
+        step: "additionalProperties",
+      },
+    ];
   return found;
 }
 
@@ -59,7 +77,11 @@ export function SchemaTree({ name, shape, required = false, depth = 0, marks, pa
       {rules.length > 0 && (
         <ul>
           {rules.map((rule) => (
-            <RuleLine key={rule.rule} rule={rule} cost={costs?.find((one) => one.path === at && one.rule === rule.rule)} />
+            <RuleLine
+              key={rule.rule}
+              rule={rule}
+              cost={costs?.find((one) => one.path === at && one.rule === rule.rule)}
+            />
           ))}
         </ul>
       )}
@@ -80,7 +102,17 @@ export function SchemaTree({ name, shape, required = false, depth = 0, marks, pa
         {about}
         <ul class="tree">
           {below.map((one) => (
-            <SchemaTree key={one.name} name={one.name} shape={one.shape} required={one.required} depth={depth + 1} marks={marks} path={own} costs={costs} at={at === "" ? one.step : `${at}.${one.step}`} />
+            <SchemaTree
+              key={one.name}
+              name={one.name}
+              shape={one.shape}
+              required={one.required}
+              depth={depth + 1}
+              marks={marks}
+              path={own}
+              costs={costs}
+              at={at === "" ? one.step : `${at}.${one.step}`}
+            />
           ))}
         </ul>
       </details>

@@ -20,7 +20,10 @@ export interface Costs {
 
 /** Read the costs. Throws an error for a server that does not tell them. */
 export async function readCosts(definition: string, signal: AbortSignal): Promise<Costs> {
-  const found = await get<Costs>(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${encodeURIComponent(definition)}?ruleCosts=true`, { signal, quiet: true });
+  const found = await get<Costs>(
+    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${encodeURIComponent(definition)}?ruleCosts=true`,
+    { signal, quiet: true },
+  );
   if (found.kind !== "RuleCosts") throw new Error("This server does not estimate costs.");
   return found;
 }
@@ -38,6 +41,9 @@ export function formatShare(cost: number, limit: number): string {
 
 /** The path of a node as fields, such as spec.users[]. */
 export function shortenPath(path: string): string {
-  const text = path.replace(/properties\[([^\]]*)\]/g, "$1").replace(/\.items/g, "[]").replace(/\.additionalProperties/g, "{}");
+  const text = path
+    .replace(/properties\[([^\]]*)\]/g, "$1")
+    .replace(/\.items/g, "[]")
+    .replace(/\.additionalProperties/g, "{}");
   return text === "" ? "the object" : text;
 }

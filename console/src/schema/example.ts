@@ -44,12 +44,16 @@ export function exampleOf(shape: Shape, depth = 0): Json {
   if (schema.type === "boolean") return false;
   if (schema.type === "integer" || schema.type === "number") return exampleNumber(schema);
   if (schema.type === "string") return exampleText(schema);
-  if (schema.type === "array") return depth < DEPTH && shape.items !== undefined ? Array.from({ length: schema.minItems ?? 0 }, () => exampleOf(shape.items as Shape, depth + 1)) : [];
+  if (schema.type === "array")
+    return depth < DEPTH && shape.items !== undefined
+      ? Array.from({ length: schema.minItems ?? 0 }, () => exampleOf(shape.items as Shape, depth + 1))
+      : [];
   const made: JsonObject = {};
   if (depth >= DEPTH) return made;
   for (const name of shape.names) {
     const inner = shape.property(name) as Shape;
-    if (schema.required?.includes(name) || (inner.schema.default !== undefined && inner.schema.type !== "object")) made[name] = exampleOf(inner, depth + 1);
+    if (schema.required?.includes(name) || (inner.schema.default !== undefined && inner.schema.type !== "object"))
+      made[name] = exampleOf(inner, depth + 1);
   }
   return made;
 }
@@ -61,7 +65,8 @@ export function exampleObject(kind: Kind, shape: Shape | null, namespace: string
   for (const name of shape?.names ?? []) {
     if (["apiVersion", "kind", "metadata", "status"].includes(name)) continue;
     const inner = shape?.property(name);
-    if (inner !== undefined && (name === "spec" || shape?.schema.required?.includes(name))) made[name] = exampleOf(inner, 1);
+    if (inner !== undefined && (name === "spec" || shape?.schema.required?.includes(name)))
+      made[name] = exampleOf(inner, 1);
   }
   return made;
 }

@@ -26,6 +26,11 @@ async function readDocument(root: string): Promise<Document> {
 export async function loadShape(kind: Kind): Promise<Shape | null> {
   const document = await readDocument(rootOf(kind));
   const all = document.components?.schemas ?? {};
-  const found = Object.values(all).find((schema) => schema["x-kubernetes-group-version-kind"]?.some((one) => one.group === kind.group && one.version === kind.version && one.kind === kind.kind) && schema.properties?.["metadata"] !== undefined);
+  const found = Object.values(all).find(
+    (schema) =>
+      schema["x-kubernetes-group-version-kind"]?.some(
+        (one) => one.group === kind.group && one.version === kind.version && one.kind === kind.kind,
+      ) && schema.properties?.["metadata"] !== undefined,
+  );
   return found === undefined ? null : new Shape(found, all);
 }

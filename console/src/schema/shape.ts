@@ -60,9 +60,19 @@ export class Shape {
     if (depth > 8) return schema;
     if (schema.$ref !== undefined) {
       const target = this.all[schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1)] ?? {};
-      return this.resolve({ ...target, ...(schema.description ? { description: schema.description } : {}), ...(schema.default !== undefined ? { default: schema.default } : {}) }, depth + 1);
+      return this.resolve(
+        {
+          ...target,
+          ...(schema.description ? { description: schema.description } : {}),
+          ...(schema.default !== undefined ? { default: schema.default } : {}),
+        },
+        depth + 1,
+      );
     }
-    const only = schema.allOf?.length === 1 && schema.type === undefined && schema.properties === undefined ? schema.allOf[0] : undefined;
+    const only =
+      schema.allOf?.length === 1 && schema.type === undefined && schema.properties === undefined
+        ? schema.allOf[0]
+        : undefined;
     if (only !== undefined) {
       const { allOf: _, ...rest } = schema;
       return { ...this.resolve(only, depth + 1), ...rest };
@@ -92,7 +102,13 @@ export class Shape {
   /** The shape at a path; numbers are places in lists. */
   at(path: (string | number)[]): Shape | undefined {
     let here: Shape | undefined = this.with(this.schema);
-    for (const step of path) here = here === undefined ? undefined : typeof step === "number" || (here.schema.items !== undefined && here.schema.properties === undefined) ? here.items : here.property(step);
+    for (const step of path)
+      here =
+        here === undefined
+          ? undefined
+          : typeof step === "number" || (here.schema.items !== undefined && here.schema.properties === undefined)
+            ? here.items
+            : here.property(step);
     return here;
   }
 }
@@ -101,13 +117,15 @@ export class Shape {
 export function describeType(schema: Schema): string {
   if (schema["x-kubernetes-int-or-string"] || schema.format === "int-or-string") return "integer or string";
   if (schema.type === "array") return `list of ${schema.items?.type ?? "objects"}`;
-  if (schema.type === "object" && typeof schema.additionalProperties === "object") return `map of ${schema.additionalProperties.type ?? "objects"}`;
+  if (schema.type === "object" && typeof schema.additionalProperties === "object")
+    return `map of ${schema.additionalProperties.type ?? "objects"}`;
   return (schema.type ?? "any") + (schema.format ? ` (${schema.format})` : "");
 }
 
 export function describeBounds(schema: Schema): string[] {
   const found: string[] = [];
-  const add = (label: string, value: unknown): void => void (value !== undefined && found.push(`${label} ${typeof value === "string" ? value : JSON.stringify(value)}`));
+  const add = (label: string, value: unknown): void =>
+    void (value !== undefined && found.push(`${label} ${typeof value === "string" ? value : JSON.stringify(value)}`));
   add(schema.exclusiveMinimum ? ">" : "≥", schema.minimum);
   add(schema.exclusiveMaximum ? "<" : "≤", schema.maximum);
   add("multiple of", schema.multipleOf);

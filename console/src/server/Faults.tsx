@@ -20,7 +20,10 @@ const READY: { title: string; spec: Record<string, unknown> }[] = [
 export function Faults() {
   const kind = findKind("testing.podless.dev", "v1", "faults");
   const [turn, setTurn] = useState(0);
-  const found = useLoaded((signal) => (kind === undefined ? Promise.resolve(null) : get<ApiList<Fault>>(pathOf(kind), { signal })), [kind, turn]);
+  const found = useLoaded(
+    (signal) => (kind === undefined ? Promise.resolve(null) : get<ApiList<Fault>>(pathOf(kind), { signal })),
+    [kind, turn],
+  );
   if (kind === undefined) return <p class="dim">Start the server with --enable-faults to inject errors.</p>;
   const act = async (work: () => Promise<unknown>): Promise<void> => {
     try {
@@ -35,7 +38,23 @@ export function Faults() {
     <>
       <div class="two-fields">
         {READY.map((one) => (
-          <Button key={one.title} icon="plus" onClick={() => void act(() => ask(pathOf(kind), { method: "POST", body: { apiVersion: "testing.podless.dev/v1", kind: "Fault", metadata: { generateName: "console-" }, spec: one.spec } }))}>
+          <Button
+            key={one.title}
+            icon="plus"
+            onClick={() =>
+              void act(() =>
+                ask(pathOf(kind), {
+                  method: "POST",
+                  body: {
+                    apiVersion: "testing.podless.dev/v1",
+                    kind: "Fault",
+                    metadata: { generateName: "console-" },
+                    spec: one.spec,
+                  },
+                }),
+              )
+            }
+          >
             {one.title}
           </Button>
         ))}
@@ -50,7 +69,11 @@ export function Faults() {
               <code>{JSON.stringify(one.spec)}</code>
               <Badge tone="busy">{one.status?.injected ?? 0} injected</Badge>
               <span class="spacer" />
-              <Button icon="trash" kind="danger" onClick={() => void act(() => ask(pathOf(kind, "", one.metadata.name), { method: "DELETE" }))}>
+              <Button
+                icon="trash"
+                kind="danger"
+                onClick={() => void act(() => ask(pathOf(kind, "", one.metadata.name), { method: "DELETE" }))}
+              >
                 Switch off
               </Button>
             </li>

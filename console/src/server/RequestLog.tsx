@@ -63,12 +63,21 @@ export function RequestLog() {
     };
     return lines.filter(fits).slice(-SHOWN).reverse();
   }, [lines, own, text]);
-  if (error instanceof ApiError) return <Problem error={error} title={error.code === 403 ? "You may not see the requests of all users" : undefined} />;
+  if (error instanceof ApiError)
+    return (
+      <Problem error={error} title={error.code === 403 ? "You may not see the requests of all users" : undefined} />
+    );
   return (
     <>
       <div class="filters">
         <label class="field search">
-          <input type="search" placeholder="Filter: zoe patch 409" aria-label="Filter requests" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <input
+            type="search"
+            placeholder="Filter: zoe patch 409"
+            aria-label="Filter requests"
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
         </label>
         <Button pressed={paused} onClick={() => setPaused(!paused)}>
           Pause
@@ -99,7 +108,9 @@ export function RequestLog() {
                 <tr key={`${line.at} ${line.path} ${line.user}`}>
                   <td>{formatClock(line.at * 1000)}</td>
                   <td>
-                    <Badge tone={line.status >= 400 || line.status === 0 ? "bad" : "good"}>{line.status === 0 ? "cut" : line.status}</Badge>
+                    <Badge tone={line.status >= 400 || line.status === 0 ? "bad" : "good"}>
+                      {line.status === 0 ? "cut" : line.status}
+                    </Badge>
                   </td>
                   <td>{line.verb}</td>
                   <td class="whole">

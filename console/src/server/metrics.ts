@@ -15,18 +15,29 @@ export function parseMetrics(text: string): Sample[] {
     const parts = LINE.exec(line);
     if (parts === null) continue;
     const labels: Record<string, string> = {};
-    for (const [, name = "", value = ""] of (parts[2] ?? "").matchAll(LABEL)) labels[name] = value.replace(/\\(.)/g, "$1");
+    for (const [, name = "", value = ""] of (parts[2] ?? "").matchAll(LABEL))
+      labels[name] = value.replace(/\\(.)/g, "$1");
     found.push({ name: parts[1] ?? "", labels, value: Number(parts[3]) });
   }
   return found;
 }
 
-export function sum(samples: Sample[], name: string, fits: (labels: Record<string, string>) => boolean = () => true): number {
+export function sum(
+  samples: Sample[],
+  name: string,
+  fits: (labels: Record<string, string>) => boolean = () => true,
+): number {
   return samples.reduce((total, one) => (one.name === name && fits(one.labels) ? total + one.value : total), 0);
 }
 
 /** The time below which a share of the requests between two looks was answered, in seconds; NaN without requests. */
-export function quantile(before: Sample[], after: Sample[], name: string, share: number, fits: (labels: Record<string, string>) => boolean): number {
+export function quantile(
+  before: Sample[],
+  after: Sample[],
+  name: string,
+  share: number,
+  fits: (labels: Record<string, string>) => boolean,
+): number {
   const counts = new Map<number, number>();
   const add = (samples: Sample[], sign: number): void => {
     for (const one of samples) {
@@ -44,7 +55,8 @@ export function quantile(before: Sample[], after: Sample[], name: string, share:
   let below = 0;
   for (const bound of bounds) {
     const count = counts.get(bound) ?? 0;
-    if (count >= share * total) return bound === Infinity ? low : low + (bound - low) * ((share * total - below) / Math.max(count - below, 1e-9));
+    if (count >= share * total)
+      return bound === Infinity ? low : low + (bound - low) * ((share * total - below) / Math.max(count - below, 1e-9));
     low = bound;
     below = count;
   }
@@ -64,17 +76,43 @@ export interface Line {
 
 const TOTAL = "apiserver_request_total";
 const DURATION = "apiserver_request_duration_seconds";
-const rate = (before: Reading, after: Reading, read: (samples: Sample[]) => number): number => Math.max(read(after.samples) - read(before.samples), 0) / Math.max((after.at - before.at) / 1000, 0.001);
+const rate = (before: Reading, after: Reading, read: (samples: Sample[]) => number): number =>
+  Math.max(read(after.samples) - read(before.samples), 0) / Math.max((after.at - before.at) / 1000, 0.001);
 const noWatch = (labels: Record<string, string>): boolean => labels["verb"] !== "WATCH";
 
 export const LINES: Line[] = [
-  { title: "Requests", unit: "per second", value: (before, after) => rate(before, after, (samples) => sum(samples, TOTAL)) },
-  { title: "Rejected requests", unit: "per second", value: (before, after) => rate(before, after, (samples) => sum(samples, TOTAL, (labels) => (labels["code"] ?? "0") >= "400")) },
-  { title: "Latency, 99 of 100", unit: "ms", value: (before, after) => quantile(before.samples, after.samples, DURATION, 0.99, noWatch) * 1000 },
-  { title: "Watchers", unit: "", value: (_, after) => sum(after.samples, "apiserver_longrunning_requests", (labels) => labels["verb"] === "WATCH") },
-  { title: "Writes", unit: "per second", value: (before, after) => rate(before, after, (samples) => sum(samples, "podless_revision")) },
+  {
+    title: "Requests",
+    unit: "per second",
+    value: (before, after) => rate(before, after, (samples) => sum(samples, TOTAL)),
+  },
+  {
+    title: "Rejected requests",
+    unit: "per second",
+    value: (before, after) =>
+      rate(before, after, (samples) => sum(samples, TOTAL, (labels) => (labels["code"] ?? "0") >= "400")),
+  },
+  {
+    title: "Latency, 99 of 100",
+    unit: "ms",
+    value: (before, after) => quantile(before.samples, after.samples, DURATION, 0.99, noWatch) * 1000,
+  },
+  {
+    title: "Watchers",
+    unit: "",
+    value: (_, after) => sum(after.samples, "apiserver_longrunning_requests", (labels) => labels["verb"] === "WATCH"),
+  },
+  {
+    title: "Writes",
+    unit: "per second",
+    value: (before, after) => rate(before, after, (samples) => sum(samples, "podless_revision")),
+  },
   { title: "Memory", unit: "MB", value: (_, after) => sum(after.samples, "process_resident_memory_bytes") / 1e6 },
-  { title: "Processor", unit: "%", value: (before, after) => 100 * rate(before, after, (samples) => sum(samples, "process_cpu_seconds_total")) },
+  {
+    title: "Processor",
+    unit: "%",
+    value: (before, after) => 100 * rate(before, after, (samples) => sum(samples, "process_cpu_seconds_total")),
+  },
   { title: "Store", unit: "MB", value: (_, after) => sum(after.samples, "apiserver_storage_size_bytes") / 1e6 },
   { title: "Held for clients", unit: "MB", value: (_, after) => sum(after.samples, "podless_held_bytes") / 1e6 },
 ];
@@ -102,7 +140,9 @@ export function countRequests(before: Sample[], after: Sample[]): RequestRow[] {
   };
   add(after, 1);
   add(before, -1);
-  return [...counts.values()].filter((row) => row.count > 0).sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+  return [...counts.values()]
+    .filter((row) => row.count > 0)
+    .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
 }
 
 /** The checks of /readyz?verbose. */

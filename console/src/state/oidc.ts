@@ -28,13 +28,21 @@ function takeReturn(): URLSearchParams | null {
 }
 
 function encode(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 }
 
 const draw = (): string => encode(crypto.getRandomValues(new Uint8Array(32)));
 
 async function ask<T>(path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(path, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const answer = await fetch(
+    path,
+    body === undefined
+      ? {}
+      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) },
+  );
   const told = (await answer.json().catch(() => ({}))) as T & { message?: string };
   if (!answer.ok) throw new Error(told.message ?? `The server answers ${answer.status}.`);
   return told;
@@ -51,8 +59,20 @@ export async function leaveForProvider(again: boolean): Promise<void> {
   const target = new URL(endpoint);
   if (target.protocol !== "https:") throw new Error(`The provider's login page is no https URL: ${endpoint}`);
   const sent: Sent = { state: draw(), verifier: draw(), nonce: draw(), hash: location.hash };
-  const challenge = encode(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(sent.verifier))));
-  const query = { response_type: "code", client_id: client, scope, redirect_uri: `${location.origin}/console/`, state: sent.state, nonce: sent.nonce, code_challenge: challenge, code_challenge_method: "S256", ...(again ? { prompt: "login" } : {}) };
+  const challenge = encode(
+    new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(sent.verifier))),
+  );
+  const query = {
+    response_type: "code",
+    client_id: client,
+    scope,
+    redirect_uri: `${location.origin}/console/`,
+    state: sent.state,
+    nonce: sent.nonce,
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    ...(again ? { prompt: "login" } : {}),
+  };
   for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
   sessionStorage.setItem(KEY, JSON.stringify(sent));
   location.assign(target);
@@ -68,10 +88,18 @@ export async function redeemReturn(given: URLSearchParams): Promise<{ token: str
   const text = sessionStorage.getItem(KEY);
   sessionStorage.removeItem(KEY);
   const sent = text === null ? null : (JSON.parse(text) as Sent);
-  if (sent === null || given.get("state") !== sent.state) throw new Error("This login was not begun in this tab. Log in again.");
+  if (sent === null || given.get("state") !== sent.state)
+    throw new Error("This login was not begun in this tab. Log in again.");
   const error = given.get("error");
-  if (error !== null) throw new Error(`The provider rejects the login: ${[error, given.get("error_description") ?? ""].filter((one) => one !== "").join(": ")}`);
-  const { token } = await ask<{ token: string }>("/console/oidc/token", { code: given.get("code"), verifier: sent.verifier });
-  if (readNonce(token) !== sent.nonce) throw new Error("The provider answered with the token of another login. Log in again.");
+  if (error !== null)
+    throw new Error(
+      `The provider rejects the login: ${[error, given.get("error_description") ?? ""].filter((one) => one !== "").join(": ")}`,
+    );
+  const { token } = await ask<{ token: string }>("/console/oidc/token", {
+    code: given.get("code"),
+    verifier: sent.verifier,
+  });
+  if (readNonce(token) !== sent.nonce)
+    throw new Error("The provider answered with the token of another login. Log in again.");
   return { token, hash: sent.hash };
 }

@@ -44,11 +44,17 @@ export function setQuery(change: Record<string, string | undefined>): void {
 const CORE = "core"; // stands for the group without a name
 
 export function listHash(kind: Kind, namespace = "", query: Record<string, string> = {}): string {
-  return makeHash("list", [kind.group || CORE, kind.version, kind.resource], { ns: kind.namespaced ? namespace : "", ...query });
+  return makeHash("list", [kind.group || CORE, kind.version, kind.resource], {
+    ns: kind.namespaced ? namespace : "",
+    ...query,
+  });
 }
 
 export function objectHash(kind: Kind, namespace: string, name: string, tab = ""): string {
-  return makeHash("object", [kind.group || CORE, kind.version, kind.resource, name], { ns: kind.namespaced ? namespace : "", tab });
+  return makeHash("object", [kind.group || CORE, kind.version, kind.resource, name], {
+    ns: kind.namespaced ? namespace : "",
+    tab,
+  });
 }
 
 export function newHash(kind: Kind, namespace: string): string {

@@ -60,7 +60,16 @@ export function TableView(props: Props) {
   };
   const onKey = (event: KeyboardEvent): void => {
     const page = Math.max(Math.floor(height / HEIGHT) - 2, 1);
-    const steps: Record<string, number> = { ArrowDown: active + 1, j: active + 1, ArrowUp: active - 1, k: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: rows.length - 1 };
+    const steps: Record<string, number> = {
+      ArrowDown: active + 1,
+      j: active + 1,
+      ArrowUp: active - 1,
+      k: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: rows.length - 1,
+    };
     const to = steps[event.key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (to !== undefined) {
@@ -73,16 +82,33 @@ export function TableView(props: Props) {
   };
 
   return (
-    <div ref={place} class="table-box" tabIndex={0} role="region" aria-label={props.label} onScroll={(event) => setTop(event.currentTarget.scrollTop)} onKeyDown={onKey}>
+    <div
+      ref={place}
+      class="table-box"
+      tabIndex={0}
+      role="region"
+      aria-label={props.label}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onKeyDown={onKey}
+    >
       <table aria-rowcount={props.total + 1}>
         <thead>
           <tr aria-rowindex={1}>
             {props.withNamespace && <th scope="col">Namespace</th>}
             {columns.map(({ column, index }) => (
-              <th key={index} scope="col" title={column.description} aria-sort={view.sort === index ? (view.descending ? "descending" : "ascending") : undefined} class={column.type === "integer" || column.type === "number" ? "number" : ""}>
+              <th
+                key={index}
+                scope="col"
+                title={column.description}
+                aria-sort={view.sort === index ? (view.descending ? "descending" : "ascending") : undefined}
+                class={column.type === "integer" || column.type === "number" ? "number" : ""}
+              >
                 <button type="button" onClick={() => props.onSort(index)}>
                   {column.name}
-                  <span class={`sort ${view.sort === index ? (view.descending ? "down" : "up") : ""}`} aria-hidden="true" />
+                  <span
+                    class={`sort ${view.sort === index ? (view.descending ? "down" : "up") : ""}`}
+                    aria-hidden="true"
+                  />
                 </button>
               </th>
             ))}
@@ -91,16 +117,40 @@ export function TableView(props: Props) {
         <tbody>
           {first > 0 && <tr class="space" aria-hidden="true" style={{ height: `${first * HEIGHT}px` }} />}
           {rows.slice(first, end).map((row, offset) => (
-            <TableLine key={row.key} row={row} place={first + offset} active={first + offset === active} props={props} now={now} onPick={setActive} />
+            <TableLine
+              key={row.key}
+              row={row}
+              place={first + offset}
+              active={first + offset === active}
+              props={props}
+              now={now}
+              onPick={setActive}
+            />
           ))}
-          {end < rows.length && <tr class="space" aria-hidden="true" style={{ height: `${(rows.length - end) * HEIGHT}px` }} />}
+          {end < rows.length && (
+            <tr class="space" aria-hidden="true" style={{ height: `${(rows.length - end) * HEIGHT}px` }} />
+          )}
         </tbody>
       </table>
     </div>
   );
 }
 
-function TableLine({ row, place, active, props, now, onPick }: { row: Row; place: number; active: boolean; props: Props; now: number; onPick: (place: number) => void }) {
+function TableLine({
+  row,
+  place,
+  active,
+  props,
+  now,
+  onPick,
+}: {
+  row: Row;
+  place: number;
+  active: boolean;
+  props: Props;
+  now: number;
+  onPick: (place: number) => void;
+}) {
   const fresh = row.touched > 0 && now - row.touched < 1600;
   const classes = [active ? "active" : "", row.deleting ? "deleting" : "", fresh ? "fresh" : ""].join(" ");
   return (
@@ -135,5 +185,9 @@ export function Cell({ column, cell }: { column: Column; cell: Json }) {
   if (cell === null || cell === "") return <span class="dim">–</span>;
   const text = typeof cell === "object" ? JSON.stringify(cell) : String(cell);
   const tone = toneOfCell(column.name, cell);
-  return tone === "none" ? <span title={text.length > 40 ? text : undefined}>{text}</span> : <Badge tone={tone}>{text}</Badge>;
+  return tone === "none" ? (
+    <span title={text.length > 40 ? text : undefined}>{text}</span>
+  ) : (
+    <Badge tone={tone}>{text}</Badge>
+  );
 }

@@ -58,7 +58,8 @@ export function useLiveTable(kind: Kind, selection: Selection): LiveTable {
         changed();
         return own.resourceVersion;
       },
-      watch: (resourceVersion) => path + makeQuery({ ...common, watch: 1, resourceVersion, allowWatchBookmarks: "true" }),
+      watch: (resourceVersion) =>
+        path + makeQuery({ ...common, watch: 1, resourceVersion, allowWatchBookmarks: "true" }),
       take: (events) => {
         const now = Date.now();
         const sound = events.every((event) => own.apply(event, now));
@@ -82,7 +83,9 @@ export function useLiveTable(kind: Kind, selection: Selection): LiveTable {
     busy.current = true;
     setLoadingMore(true);
     try {
-      const page = await get<Table>(path + makeQuery({ ...common, limit: PAGE, continue: own.next }), { accept: AS_TABLE });
+      const page = await get<Table>(path + makeQuery({ ...common, limit: PAGE, continue: own.next }), {
+        accept: AS_TABLE,
+      });
       if (table.current === own) own.append(page);
     } catch (problem) {
       if (table.current === own) setError(problem as Error);

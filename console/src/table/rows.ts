@@ -60,7 +60,8 @@ export class TableRows {
 
   /** Add the following page. */
   append(page: Table): void {
-    if (page.columnDefinitions !== undefined && page.columnDefinitions.length > 0) this.columns = page.columnDefinitions;
+    if (page.columnDefinitions !== undefined && page.columnDefinitions.length > 0)
+      this.columns = page.columnDefinitions;
     for (const each of page.rows) {
       const row = makeRow(each, 0);
       if (row === null) continue;
@@ -85,7 +86,8 @@ export class TableRows {
   apply(event: WatchEvent<Table>, now: number): boolean {
     if (event.type === "ERROR") return false;
     const table = event.object;
-    if (table.columnDefinitions !== undefined && table.columnDefinitions.length > 0) this.columns = table.columnDefinitions;
+    if (table.columnDefinitions !== undefined && table.columnDefinitions.length > 0)
+      this.columns = table.columnDefinitions;
     if (table.metadata?.resourceVersion) this.resourceVersion = table.metadata.resourceVersion;
     for (const each of table.rows ?? []) {
       const version = each.object?.metadata.resourceVersion;
@@ -142,7 +144,10 @@ export function isAge(column: Column | undefined): boolean {
 /** The rows to show: those that have all words of the text, in the wanted order. */
 export function arrange(table: TableRows, view: View): Row[] {
   let rows = [...table.rows.values()];
-  const words = view.text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const words = view.text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   if (words.length > 0) {
     rows = rows.filter((row) => {
       const text = `${row.key} ${row.cells.map(textOf).join(" ")}`.toLowerCase();

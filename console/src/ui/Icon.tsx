@@ -30,7 +30,18 @@ export type IconName = keyof typeof PATHS;
 
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
-    <svg class="icon" width={size} height={size} viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+    <svg
+      class="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.75"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
       <path d={PATHS[name]} />
     </svg>
   );
@@ -62,7 +73,14 @@ export function Logo({ size = 28 }: { size?: number }) {
   return (
     <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="8" class="logo-back" />
-      <path d="M16 6l8.7 5v10L16 26l-8.7-5V11z" fill="none" stroke="#fff" stroke-width="2.4" stroke-linejoin="round" stroke-dasharray="5.2 2.6" />
+      <path
+        d="M16 6l8.7 5v10L16 26l-8.7-5V11z"
+        fill="none"
+        stroke="#fff"
+        stroke-width="2.4"
+        stroke-linejoin="round"
+        stroke-dasharray="5.2 2.6"
+      />
     </svg>
   );
 }

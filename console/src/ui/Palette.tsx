@@ -14,7 +14,11 @@ interface Hit {
   kind?: Kind;
 }
 
-const PAGES: Hit[] = ["Definitions", "History", "Access", "Server"].map((title) => ({ title, note: "page", hash: makeHash(title.toLowerCase()) }));
+const PAGES: Hit[] = ["Definitions", "History", "Access", "Server"].map((title) => ({
+  title,
+  note: "page",
+  hash: makeHash(title.toLowerCase()),
+}));
 const MOST = 12;
 
 /** How well a kind fits a word: the lower the better, -1 for not at all. */
@@ -33,13 +37,21 @@ export function findHits(all: Kind[], text: string): Hit[] {
     .map((kind) => ({ kind, rank: rankKind(kind, word) }))
     .filter(({ rank }) => rank >= 0)
     .sort((a, b) => a.rank - b.rank || (a.kind.kind < b.kind.kind ? -1 : 1));
-  return [...found.map(({ kind }) => ({ title: kind.kind, note: kind.group || "core", hash: listHash(kind), kind })), ...pages].slice(0, MOST);
+  return [
+    ...found.map(({ kind }) => ({ title: kind.kind, note: kind.group || "core", hash: listHash(kind), kind })),
+    ...pages,
+  ].slice(0, MOST);
 }
 
 async function findObjects(kind: Kind, text: string): Promise<Hit[]> {
   const list = await get<ApiList>(pathOf(kind) + makeQuery({ limit: 500 }), { accept: AS_METADATA, quiet: true });
   const found = (list.items ?? []).filter((one) => one.metadata.name.includes(text)).slice(0, MOST);
-  return found.map(({ metadata }) => ({ title: metadata.name, note: `${kind.kind}${metadata.namespace ? ` in ${metadata.namespace}` : ""}`, hash: objectHash(kind, metadata.namespace ?? "", metadata.name), kind }));
+  return found.map(({ metadata }) => ({
+    title: metadata.name,
+    note: `${kind.kind}${metadata.namespace ? ` in ${metadata.namespace}` : ""}`,
+    hash: objectHash(kind, metadata.namespace ?? "", metadata.name),
+    kind,
+  }));
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -90,8 +102,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </label>
       <ul id="palette-hits" class="hits" role="listbox" aria-label="Found">
         {shown.map((hit, index) => (
-          <li key={hit.hash} id={`hit-${index}`} role="option" aria-selected={index === chosen} onClick={() => open(hit)}>
-            {hit.kind === undefined ? <Icon name="chevron" size={16} /> : <KindSign kind={hit.kind.kind} group={hit.kind.group} />}
+          <li
+            key={hit.hash}
+            id={`hit-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onClick={() => open(hit)}
+          >
+            {hit.kind === undefined ? (
+              <Icon name="chevron" size={16} />
+            ) : (
+              <KindSign kind={hit.kind.kind} group={hit.kind.group} />
+            )}
             <span>{hit.title}</span>
             <small>{hit.note}</small>
           </li>

@@ -25,7 +25,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
     load();
     const timer = setInterval(() => document.hidden || load(), REFRESH);
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
-    get<Review>("/apis/authentication.k8s.io/v1/selfsubjectreviews", { method: "POST", body: review, quiet: true }).then(
+    get<Review>("/apis/authentication.k8s.io/v1/selfsubjectreviews", {
+      method: "POST",
+      body: review,
+      quiet: true,
+    }).then(
       (found) => setUser(found.status?.userInfo?.username ?? ""),
       () => undefined,
     );
@@ -81,7 +85,12 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <span class="user-name">{user}</span>
           </span>
         )}
-        <Button icon={look === "light" ? "sun" : look === "dark" ? "moon" : "system"} kind="plain" label={`Colours: ${look}`} onClick={nextTheme} />
+        <Button
+          icon={look === "light" ? "sun" : look === "dark" ? "moon" : "system"}
+          kind="plain"
+          label={`Colours: ${look}`}
+          onClick={nextTheme}
+        />
         <Button icon="logout" kind="plain" label="Log out" onClick={leave} />
       </header>
       <Sidebar />

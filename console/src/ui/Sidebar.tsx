@@ -38,7 +38,11 @@ export function Sidebar() {
   const builtin = groups.filter((group) => isBuiltin(group.name)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const { page, parts, query } = route.value;
   return (
-    <nav class={sidebarOpen.value ? "sidebar open" : "sidebar"} aria-label="Kinds" onClick={(event) => event.target instanceof Element && event.target.closest("a") && (sidebarOpen.value = false)}>
+    <nav
+      class={sidebarOpen.value ? "sidebar open" : "sidebar"}
+      aria-label="Kinds"
+      onClick={(event) => event.target instanceof Element && event.target.closest("a") && (sidebarOpen.value = false)}
+    >
       <ul class="nav-pages">
         {PAGES.map((one) => (
           <li key={one.page}>
@@ -51,7 +55,13 @@ export function Sidebar() {
       </ul>
       <label class="field search nav-search">
         <Icon name="search" size={15} />
-        <input type="search" placeholder="Find a kind" aria-label="Find a kind" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <input
+          type="search"
+          placeholder="Find a kind"
+          aria-label="Find a kind"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
       </label>
       {custom.length > 0 && <h2 class="nav-title">Custom resources</h2>}
       {custom.map((group) => (
@@ -59,13 +69,29 @@ export function Sidebar() {
       ))}
       {builtin.length > 0 && <h2 class="nav-title">Built-in</h2>}
       {builtin.map((group) => (
-        <NavGroup key={group.name} group={group} open={text !== "" || (group.name === "" && custom.length === 0)} namespace={query["ns"] ?? ""} current={parts} />
+        <NavGroup
+          key={group.name}
+          group={group}
+          open={text !== "" || (group.name === "" && custom.length === 0)}
+          namespace={query["ns"] ?? ""}
+          current={parts}
+        />
       ))}
     </nav>
   );
 }
 
-function NavGroup({ group, open, namespace, current }: { group: Group; open: boolean; namespace: string; current: string[] }) {
+function NavGroup({
+  group,
+  open,
+  namespace,
+  current,
+}: {
+  group: Group;
+  open: boolean;
+  namespace: string;
+  current: string[];
+}) {
   const here = current[0] === (group.name || "core");
   return (
     <details class="nav-group" open={open || here}>
@@ -77,7 +103,10 @@ function NavGroup({ group, open, namespace, current }: { group: Group; open: boo
       <ul>
         {group.kinds.map((kind) => (
           <li key={kind.resource}>
-            <a href={listHash(kind, namespace)} aria-current={here && current[2] === kind.resource ? "page" : undefined}>
+            <a
+              href={listHash(kind, namespace)}
+              aria-current={here && current[2] === kind.resource ? "page" : undefined}
+            >
               <KindSign kind={kind.kind} group={kind.group} />
               <span>{kind.kind}</span>
             </a>

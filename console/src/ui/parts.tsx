@@ -9,7 +9,16 @@ export function Badge({ tone = "none", children }: { tone?: Tone; children: Comp
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-export function Button(props: { onClick?: (event: MouseEvent) => void; children?: ComponentChildren; icon?: IconName; kind?: "primary" | "danger" | "plain"; label?: string; disabled?: boolean; submit?: boolean; pressed?: boolean }) {
+export function Button(props: {
+  onClick?: (event: MouseEvent) => void;
+  children?: ComponentChildren;
+  icon?: IconName;
+  kind?: "primary" | "danger" | "plain";
+  label?: string;
+  disabled?: boolean;
+  submit?: boolean;
+  pressed?: boolean;
+}) {
   return (
     <button
       type={props.submit ? "submit" : "button"}
@@ -57,7 +66,17 @@ export function Loading({ what = "Loading" }: { what?: string }) {
 }
 
 /** A dialog of the browser's own: it keeps the focus inside, and Escape closes it. */
-export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  wide?: boolean;
+}) {
   const place = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = place.current;
@@ -65,7 +84,13 @@ export function Dialog({ title, onClose, children, wide = false }: { title: stri
     return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={place} class={wide ? "dialog wide" : "dialog"} aria-label={title} onCancel={(event) => (event.preventDefault(), onClose())} onClick={(event) => event.target === place.current && onClose()}>
+    <dialog
+      ref={place}
+      class={wide ? "dialog wide" : "dialog"}
+      aria-label={title}
+      onCancel={(event) => (event.preventDefault(), onClose())}
+      onClick={(event) => event.target === place.current && onClose()}
+    >
       <div class="dialog-body">
         <header>
           <h2>{title}</h2>
@@ -88,7 +113,10 @@ export function useNow(milliseconds = 1000): number {
 }
 
 /** What a promise gives, loaded again when the inputs change. */
-export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: unknown[]): { value: T | null; error: Error | null; reload: () => void } {
+export function useLoaded<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: unknown[],
+): { value: T | null; error: Error | null; reload: () => void } {
   const [value, setValue] = useState<T | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [turn, setTurn] = useState(0);
