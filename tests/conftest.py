@@ -15,7 +15,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -25,6 +25,9 @@ from podless import Server
 from podless.runtime.memo import Draft
 from tests.inside import inside as inside  # a fixture
 from tests.leftout import pytest_terminal_summary as pytest_terminal_summary  # a hook
+
+if TYPE_CHECKING:
+    from tests.auth.provider import Provider
 
 # How much is tried at random: the same few examples every time, more of them in CI, others with each run, many. On a
 # second Python as few as show that it works there.
@@ -163,6 +166,16 @@ def definition(group: str, plural: str = "gadgets", kind: str = "Gadget", **vers
 
 def gadget(group: str, name: str, **fields: Any) -> dict[str, Any]:
     return {"apiVersion": f"{group}/v1", "kind": "Gadget", "metadata": {"name": name}} | fields
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """An OpenID Connect provider with the users ann and bob."""
+    from tests.auth.provider import Provider  # its imports cost all other tests 50 ms
+
+    made = Provider(tmp_path_factory.mktemp("provider"), ("ann", "bob"))
+    yield made
+    made.server.shutdown()
 
 
 @pytest.fixture(scope="session")

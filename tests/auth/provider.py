@@ -27,7 +27,8 @@ class Provider:
     """Serves discovery and keys, signs, and logs users in.
 
     fetched: how often the keys were asked for. claims: further claims of the tokens of a login. users: the names on the
-    login page. asked: the queries of the authorization endpoint.
+    login page. asked: the queries of the authorization endpoint. renewed: how many tokens refresh tokens gave. revoked:
+    the refresh tokens that were revoked.
     """
 
     def __init__(self, folder: Path, users: tuple[str, ...] = ()) -> None:
@@ -38,7 +39,10 @@ class Provider:
         self.claims: dict[str, Any] = {}
         self.asked: list[dict[str, str]] = []
         self.redirects: tuple[str, ...] = ()
+        self.renewed = 0
+        self.revoked: list[str] = []
         self._codes: dict[str, dict[str, str]] = {}
+        self._refreshes: dict[str, dict[str, str]] = {}
         certificates = Certificates(folder)
         certificates.ensure([])
         self.authority = certificates.authority
@@ -53,7 +57,8 @@ class Provider:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 form = dict(parse_qsl(body))
-                self.send(*(provider.redeem(form) if self.path == "/token" else _json(404, None)))
+                answers = {"/token": provider.redeem, "/revoke": provider.revoke}
+                self.send(*(answers[self.path](form) if self.path in answers else _json(404, None)))
 
             def send(self, status: int, headers: dict[str, str], body: bytes) -> None:
                 self.send_response(status)
@@ -83,8 +88,9 @@ class Provider:
     def answer(self, path: str) -> Any:
         if path == "/.well-known/openid-configuration":
             places = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+            places["revocation_endpoint"] = "revoke"
             found = {name: f"{self.issuer}/{place}" for name, place in places.items()}
-            return {"issuer": self.issuer, "scopes_supported": ["openid", "email"], **found}
+            return {"issuer": self.issuer, "scopes_supported": ["openid", "email", "offline_access"], **found}
         if path == "/keys":
             self.fetched += 1
             return {"keys": [self.shown(name) for name in self.keys]}
@@ -113,15 +119,36 @@ class Provider:
         return 302, {"Location": f"{query['redirect_uri']}?{urlencode(back)}", **headers}, b""
 
     def redeem(self, form: dict[str, str]) -> Answer:
-        """The token for a code, once, and only with its verifier."""
+        """The tokens for a code or a refresh token, once; for a code, only with its verifier."""
+        if form.get("grant_type") == "refresh_token":
+            sent = self._refreshes.pop(form.get("refresh_token", ""), None)
+            self.renewed += sent is not None
+            return self._grant(sent) if sent is not None else _json(400, {"error": "invalid_grant"})
         sent = self._codes.pop(form.get("code", ""), {})
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         if not sent or challenge != sent["code_challenge"] or form.get("redirect_uri") != sent["redirect_uri"]:
             return _json(400, {"error": "invalid_grant", "error_description": "the code is not good"})
-        email = f"{sent['user']}@example.com"
-        claims = {"aud": sent["client_id"], "email": email, "nonce": sent["nonce"], **self.claims}
-        return _json(200, {"token_type": "Bearer", "access_token": "other", "id_token": self.sign(**claims)})
+        return self._grant(sent)
+
+    def revoke(self, form: dict[str, str]) -> Answer:
+        """Forget a refresh token. The answer has no body."""
+        self.revoked.append(form["token"])
+        self._refreshes.pop(form["token"], None)
+        return 200, {"Content-Length": "0"}, b""
+
+    def _grant(self, sent: dict[str, str]) -> Answer:
+        claims = {
+            "aud": sent["client_id"],
+            "email": f"{sent['user']}@example.com",
+            "nonce": sent["nonce"],
+            **self.claims,
+        }
+        found = {"token_type": "Bearer", "access_token": "other", "id_token": self.sign(**claims)}
+        if "offline_access" in sent["scope"].split():
+            found["refresh_token"] = secrets.token_urlsafe()
+            self._refreshes[found["refresh_token"]] = sent
+        return _json(200, found)
 
     def shown(self, name: str) -> dict[str, Any]:
         public = self.keys[name].public_key()

@@ -21,13 +21,6 @@ WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    made = Provider(tmp_path_factory.mktemp("provider"))
-    yield made
-    made.server.shutdown()
-
-
-@pytest.fixture(scope="module")
 def served(provider: Provider) -> Iterator[Server]:
     oidc = OIDC(
         issuer=provider.issuer,

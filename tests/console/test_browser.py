@@ -63,13 +63,6 @@ def server() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Browser]:
-    browser = Browser()
-    yield browser
-    browser.close()
-
-
 Page = Callable[..., Browser]
 
 

@@ -29,13 +29,6 @@ SECRETS = "#/list/core/v1/secrets"
 
 
 @pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    made = Provider(tmp_path_factory.mktemp("provider"), ("ann", "bob"))
-    yield made
-    made.server.shutdown()
-
-
-@pytest.fixture(scope="module")
 def server(provider: Provider) -> Iterator[Server]:
     oidc = OIDC(issuer=provider.issuer, client_id="podless", username_claim="email", ca_file=provider.authority)
     with Server(console=True, oidc=oidc) as running:
@@ -52,13 +45,6 @@ def server(provider: Provider) -> Iterator[Server]:
             }
         )
         yield running
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Browser]:
-    browser = Browser()
-    yield browser
-    browser.close()
 
 
 @pytest.fixture

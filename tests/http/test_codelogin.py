@@ -10,20 +10,13 @@ import pytest
 
 from podless import Server
 from podless.auth.access import OIDC
-from podless.auth.issuer import Issuer
-from podless.http.codelogin import BEGIN, PROVIDER, TOKEN, CodeLogin
+from podless.auth.issuer import Issuer, ProviderUnreachable
+from podless.http.codelogin import BEGIN, PROVIDER, RENEW, REVOKE, TOKEN, CodeLogin
 from podless.http.message import Request
 from tests.auth.provider import Provider
 from tests.http.test_console import ask, own
 
 GIVEN = {"code": "c", "verifier": "v"}
-
-
-@pytest.fixture(scope="module")
-def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    made = Provider(tmp_path_factory.mktemp("provider"), ("ann",))
-    yield made
-    made.server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +26,10 @@ def server(provider: Provider) -> Iterator[Server]:
         yield running
 
 
-def redeem(server: Server, body: object, headers: dict[str, str] | None = None) -> tuple[int, dict[str, Any]]:
-    status, _, text = ask(server, "POST", TOKEN, json.dumps(body), own(server) if headers is None else headers)
+def redeem(
+    server: Server, body: object, headers: dict[str, str] | None = None, place: str = TOKEN
+) -> tuple[int, dict[str, Any]]:
+    status, _, text = ask(server, "POST", place, json.dumps(body), own(server) if headers is None else headers)
     return status, json.loads(text) if text.startswith(b"{") else {}
 
 
@@ -45,7 +40,7 @@ def test_a_page_is_told_where_to_go(server: Server, provider: Provider) -> None:
     assert json.loads(ask(server, "GET", BEGIN)[2]) == {
         "endpoint": f"{provider.issuer}/authorize",
         "client": "podless",
-        "scope": "openid email",  # those that the provider offers
+        "scope": "openid email offline_access",  # those that the provider offers
     }
 
 
@@ -77,24 +72,59 @@ def test_an_unreachable_provider_is_named() -> None:
         assert redeem(lonely, GIVEN)[0] == 502
 
 
-def test_logins_at_once_are_bounded() -> None:
-    class Slow(Issuer):
-        async def discover(self) -> dict[str, Any]:
-            await asyncio.Event().wait()
-            raise AssertionError
+class Counted(Issuer):
+    """A provider that answers when it is told to. asked: the number of discoveries."""
 
-    async def run() -> int:
-        login = CodeLogin(Slow(OIDC(issuer="https://127.0.0.1:1", client_id="podless")))
-        request = Request("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
-        waiting = [asyncio.ensure_future(login.redeem(request, GIVEN)) for _ in range(8)]
-        await asyncio.sleep(0)
-        status, _ = await login.redeem(request, GIVEN)
-        for one in waiting:
-            one.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-        return status
+    def __init__(self) -> None:
+        super().__init__(OIDC(issuer="https://127.0.0.1:1", client_id="podless"))
+        self.asked = 0
+        self.ready = asyncio.Event()
 
-    assert asyncio.run(run()) == 429
+    async def discover(self) -> dict[str, Any]:
+        self.asked += 1
+        await self.ready.wait()
+        raise ProviderUnreachable("down")
+
+
+async def test_requests_at_once_are_bounded() -> None:
+    issuer = Counted()
+    login = CodeLogin(issuer)
+    request = Request("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
+    waiting = [asyncio.ensure_future(login.answer(request, GIVEN)) for _ in range(4)]
+    waiting += [asyncio.ensure_future(login.begin_login()) for _ in range(4)]
+    await asyncio.sleep(0)
+    assert (await login.answer(request, GIVEN))[0] == 429
+    assert (await login.begin_login())[0] == 429
+    issuer.ready.set()
+    assert [status for status, _ in await asyncio.gather(*waiting)] == [502] * 8
+    assert issuer.asked == 1  # one request told all of them
+
+
+async def test_a_provider_that_failed_is_asked_again_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("podless.http.codelogin.time.monotonic", lambda: now[0])
+    issuer = Counted()
+    issuer.ready.set()
+    login = CodeLogin(issuer)
+    for later in (0.0, 4.9, 0.2):
+        now[0] += later
+        assert await login.begin_login() == (502, {"message": "https://127.0.0.1:1 cannot be reached: down"})
+    assert issuer.asked == 2
+
+
+def test_a_refresh_token_gives_new_tokens_until_it_is_revoked(server: Server, provider: Provider) -> None:
+    sent = {"client_id": "podless", "user": "ann", "nonce": "n", "scope": "openid offline_access"}
+    provider._refreshes["first"] = sent
+    status, told = redeem(server, {"refresh": "first"}, place=RENEW)
+    assert (status, sorted(told)) == (200, ["refresh", "token"])
+    assert redeem(server, {"refresh": "first"}, place=RENEW)[0] == 403  # it was used
+    assert redeem(server, {"refresh": told["refresh"]}, place=REVOKE) == (200, {})
+    assert redeem(server, {"refresh": told["refresh"]}, place=RENEW)[0] == 403
+    assert provider.revoked == [told["refresh"]]
+    for place in (RENEW, REVOKE):
+        assert redeem(server, {}, place=place)[0] == 400
+        assert redeem(server, {"refresh": "x"}, {}, place)[0] == 403  # no browser
+        assert redeem(server, {"refresh": "x"}, {"Origin": "https://other.example.com"}, place)[0] == 403
 
 
 @pytest.mark.parametrize("answer", [{}, {"id_token": 7}])

@@ -1,12 +1,13 @@
-"""HTTPS requests to an OpenID Connect provider: its discovery document, its keys, and codes that it turns into tokens.
+"""HTTPS requests to an OpenID Connect provider: its discovery document, its keys, and the tokens that it grants.
 
-Source: OpenID Connect Discovery 1.0; RFC 6749, section 4.1.3; RFC 7636.
+Source: OpenID Connect Discovery 1.0; RFC 6749, sections 4.1.3 and 6; RFC 7009; RFC 7636.
 """
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _TIME = 10.0  # seconds that a request may take
 _LARGEST = 1 << 20  # bytes of a document
 _LONGEST = 200  # characters of an error text that are shown
+_REFRESH_TOKEN = 1 << 12  # characters; longer ones are not handed on
 _PATH = "/.well-known/openid-configuration"
 
 
@@ -26,8 +28,16 @@ class ProviderUnreachable(Exception):
     """A request to the provider failed; the text says why."""
 
 
-class CodeRejected(Exception):
-    """The provider rejects an authorization code; the text is the provider's."""
+class GrantRejected(Exception):
+    """The provider rejects an authorization code or a refresh token; the text is the provider's."""
+
+
+@dataclass(frozen=True)
+class Granted:
+    """An ID token, and the refresh token for the next one, "" if the provider gives none."""
+
+    token: str
+    refresh: str
 
 
 class Issuer:
@@ -53,28 +63,38 @@ class Issuer:
         document = await self.discover()
         return (await self._ask(str(document.get("jwks_uri"))))[1]
 
-    async def redeem_code(self, endpoint: str, code: str, verifier: str, redirect: str) -> str:
-        """Return the ID token for an authorization code. Raises CodeRejected, ProviderUnreachable."""
-        form = {
-            "grant_type": "authorization_code",
-            "client_id": self.settings.client_id,
-            "code": code,
-            "code_verifier": verifier,
-            "redirect_uri": redirect,
-        }
-        status, answer = await self._ask(endpoint, form)
+    async def redeem_code(self, endpoint: str, code: str, verifier: str, redirect: str) -> Granted:
+        """Return the tokens for an authorization code. Raises GrantRejected, ProviderUnreachable."""
+        form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier, "redirect_uri": redirect}
+        return await self._ask_for_tokens(endpoint, form)
+
+    async def renew_token(self, endpoint: str, refresh: str) -> Granted:
+        """Return a new ID token for a refresh token. Raises GrantRejected, ProviderUnreachable."""
+        return await self._ask_for_tokens(endpoint, {"grant_type": "refresh_token", "refresh_token": refresh})
+
+    async def revoke_token(self, endpoint: str, refresh: str) -> None:
+        """Make a refresh token useless. Raises ProviderUnreachable."""
+        await self._ask(endpoint, {"client_id": self.settings.client_id, "token": refresh}, with_body=False)
+
+    async def _ask_for_tokens(self, endpoint: str, form: Mapping[str, str]) -> Granted:
+        """Raises GrantRejected, ProviderUnreachable."""
+        status, answer = await self._ask(endpoint, {"client_id": self.settings.client_id, **form})
         if status != 200:
             told = [answer.get(name) for name in ("error", "error_description")]
-            raise CodeRejected(": ".join(text for text in told if isinstance(text, str))[:_LONGEST])
-        token = answer.get("id_token")
+            raise GrantRejected(": ".join(text for text in told if isinstance(text, str))[:_LONGEST])
+        token, refresh = answer.get("id_token"), answer.get("refresh_token")
         if not isinstance(token, str) or not token.isascii():
             raise ProviderUnreachable(f"{endpoint} answers no ID token")
-        return token
+        kept = isinstance(refresh, str) and len(refresh) <= _REFRESH_TOKEN and refresh.isascii()
+        return Granted(token, str(refresh) if kept else "")
 
-    async def _ask(self, url: str, form: Mapping[str, str] | None = None) -> tuple[int, dict[str, Any]]:
+    async def _ask(
+        self, url: str, form: Mapping[str, str] | None = None, *, with_body: bool = True
+    ) -> tuple[int, dict[str, Any]]:
         """Get a JSON object, or post a form for one. Raises ProviderUnreachable.
 
         Only the answer to a form may have another status than 200: 400 or 401 with a JSON object.
+        with_body: whether the answer is read.
         """
         import aiohttp
 
@@ -92,7 +112,7 @@ class Issuer:
             ):
                 if answer.status not in good:
                     raise ProviderUnreachable(f"{url} answers {answer.status}")
-                return answer.status, await _read_object(answer, url)
+                return answer.status, await _read_object(answer, url) if with_body else {}
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 

@@ -1,24 +1,32 @@
 """The console's login at an OpenID Connect provider: the authorization code flow with PKCE, without a client secret.
 
-The page keeps state, nonce and code verifier, and goes to the provider. podless turns the code into the ID token, so
-that the page needs no request to another host, and the provider no CORS. Source: RFC 6749, RFC 7636, OpenID Connect
-Core 1.0.
+The page keeps state, nonce and code verifier, and goes to the provider. podless turns the code into the token, renews
+it, and revokes the refresh token, so that the page needs no request to another host, and the provider no CORS. podless
+keeps no token. Source: RFC 6749, RFC 7009, RFC 7636, OpenID Connect Core 1.0.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from podless.auth.issuer import CodeRejected, Issuer, ProviderUnreachable
+from podless.auth.issuer import Granted, GrantRejected, Issuer, ProviderUnreachable
 from podless.http.message import Request
 
 PROVIDER = "/console/oidc"  # whether there is a provider
 BEGIN = f"{PROVIDER}/begin"  # where the page goes
 TOKEN = f"{PROVIDER}/token"  # what a code gives
+RENEW = f"{PROVIDER}/renew"  # what a refresh token gives
+REVOKE = f"{PROVIDER}/revoke"  # the end of a refresh token
+POSTS = frozenset((TOKEN, RENEW, REVOKE))
 _KNOWN = 600.0  # seconds for which a discovery document is used
+_FAILED = 5.0  # seconds for which a provider that could not be reached is not asked again
 _AT_ONCE = 8  # requests to the provider; users log in one by one
 _SCOPES = ("profile", "email", "groups")
+_REFRESH = "offline_access"  # asks for a refresh token
+_NONE = 404, {"message": "this server has no OpenID Connect provider"}
 Told = tuple[int, dict[str, str]]
 
 
@@ -28,8 +36,10 @@ class CodeLogin:
     def __init__(self, issuer: Issuer | None) -> None:
         self._issuer = issuer
         self._document: dict[str, Any] = {}
+        self._failure = ""
         self._until = 0.0
         self._asking = 0
+        self._discovering = asyncio.Lock()
 
     def describe(self) -> Told:
         """Answer whether there is a provider, without a request to it."""
@@ -37,38 +47,76 @@ class CodeLogin:
 
     async def begin_login(self) -> Told:
         """Answer where the page goes for a code: the endpoint, the client ID and the scope."""
-        issuer = self._issuer
-        if issuer is None:
-            return 404, {"message": "this server has no OpenID Connect provider"}
-        try:
-            document = await self._discover(issuer)
-        except ProviderUnreachable as error:
-            return 502, {"message": f"{issuer.settings.issuer} cannot be reached: {error}"}
-        offered = document.get("scopes_supported")
-        wanted = dict.fromkeys((*_SCOPES[:2], *filter(None, [issuer.settings.groups_claim]), *_SCOPES[2:]))
-        scopes = [one for one in wanted if one in offered] if isinstance(offered, list) else _SCOPES[:2]
-        return 200, {
-            "endpoint": str(document.get("authorization_endpoint")),
-            "client": issuer.settings.client_id,
-            "scope": " ".join(("openid", *scopes)),
-        }
 
-    async def redeem(self, request: Request, told: object) -> Told:
-        """Answer the ID token for {"code": ..., "verifier": ...}. The redirect URI is the page's own address."""
-        issuer = self._issuer
-        code, verifier = (told.get("code"), told.get("verifier")) if isinstance(told, dict) else (None, None)
-        if issuer is None:
-            return 404, {"message": "this server has no OpenID Connect provider"}
-        if not isinstance(code, str) or not isinstance(verifier, str):
+        async def begin(issuer: Issuer) -> dict[str, str]:
+            document = await self._discover(issuer)
+            offered = document.get("scopes_supported")
+            names = (*_SCOPES[:2], *filter(None, [issuer.settings.groups_claim]), *_SCOPES[2:], _REFRESH)
+            scopes = (
+                [one for one in dict.fromkeys(names) if one in offered] if isinstance(offered, list) else _SCOPES[:2]
+            )
+            return {
+                "endpoint": str(document.get("authorization_endpoint")),
+                "client": issuer.settings.client_id,
+                "scope": " ".join(("openid", *scopes)),
+            }
+
+        return await self._ask_provider(begin)
+
+    async def answer(self, request: Request, told: object) -> Told:
+        """Answer a request to one of POSTS with this body."""
+        return await {TOKEN: self._redeem, RENEW: self._renew, REVOKE: self._revoke}[request.path](request, told)
+
+    async def _redeem(self, request: Request, told: object) -> Told:
+        """Answer the tokens for {"code": ..., "verifier": ...}. The redirect URI is the page's own address."""
+        code, verifier = _read_text(told, "code"), _read_text(told, "verifier")
+        if code is None or verifier is None:
             return 400, {"message": 'the body is {"code": ..., "verifier": ...}'}
+
+        async def redeem(issuer: Issuer) -> dict[str, str]:
+            redirect = f"{request.headers['origin']}/console/"
+            endpoint = str((await self._discover(issuer)).get("token_endpoint"))
+            return _tell_granted(await issuer.redeem_code(endpoint, code, verifier, redirect))
+
+        return await self._ask_provider(redeem)
+
+    async def _renew(self, request: Request, told: object) -> Told:
+        """Answer new tokens for {"refresh": ...}."""
+        refresh = _read_text(told, "refresh")
+        if refresh is None:
+            return 400, {"message": 'the body is {"refresh": ...}'}
+
+        async def renew(issuer: Issuer) -> dict[str, str]:
+            endpoint = str((await self._discover(issuer)).get("token_endpoint"))
+            return _tell_granted(await issuer.renew_token(endpoint, refresh))
+
+        return await self._ask_provider(renew)
+
+    async def _revoke(self, request: Request, told: object) -> Told:
+        """End the refresh token of {"refresh": ...}, at a provider that can."""
+        refresh = _read_text(told, "refresh")
+        if refresh is None:
+            return 400, {"message": 'the body is {"refresh": ...}'}
+
+        async def revoke(issuer: Issuer) -> dict[str, str]:
+            endpoint = (await self._discover(issuer)).get("revocation_endpoint")
+            if isinstance(endpoint, str):
+                await issuer.revoke_token(endpoint, refresh)
+            return {}
+
+        return await self._ask_provider(revoke)
+
+    async def _ask_provider(self, ask: Callable[[Issuer], Awaitable[dict[str, str]]]) -> Told:
+        """Answer what a request to the provider gives, or why it failed."""
+        issuer = self._issuer
+        if issuer is None:
+            return _NONE
         if self._asking >= _AT_ONCE:
             return 429, {"message": "too many logins at once, try again"}
         self._asking += 1
         try:
-            endpoint = str((await self._discover(issuer)).get("token_endpoint"))
-            redirect = f"{request.headers['origin']}/console/"
-            return 200, {"token": await issuer.redeem_code(endpoint, code, verifier, redirect)}
-        except CodeRejected as error:
+            return 200, await ask(issuer)
+        except GrantRejected as error:
             return 403, {"message": f"{issuer.settings.issuer} rejects the login: {error}"}
         except ProviderUnreachable as error:
             return 502, {"message": f"{issuer.settings.issuer} cannot be reached: {error}"}
@@ -76,8 +124,24 @@ class CodeLogin:
             self._asking -= 1
 
     async def _discover(self, issuer: Issuer) -> dict[str, Any]:
-        """Return the discovery document. Raises ProviderUnreachable."""
-        if time.monotonic() >= self._until:
-            self._document = await issuer.discover()
-            self._until = time.monotonic() + _KNOWN
+        """Return the discovery document; one request at a time reads it. Raises ProviderUnreachable."""
+        async with self._discovering:
+            if time.monotonic() >= self._until:
+                self._failure, known = "", _KNOWN
+                try:
+                    self._document = await issuer.discover()
+                except ProviderUnreachable as error:
+                    self._failure, known = str(error), _FAILED
+                self._until = time.monotonic() + known
+        if self._failure:
+            raise ProviderUnreachable(self._failure)
         return self._document
+
+
+def _read_text(told: object, name: str) -> str | None:
+    text = told.get(name) if isinstance(told, dict) else None
+    return text if isinstance(text, str) else None
+
+
+def _tell_granted(granted: Granted) -> dict[str, str]:
+    return {"token": granted.token, **({"refresh": granted.refresh} if granted.refresh else {})}

@@ -43,7 +43,7 @@ _FOREIGN = "requests of other sites are rejected\n"
 class Console:
     """The console of one server. token: returns the administrator's, which a one-time link gives.
 
-    login: exchanges the codes of an OpenID Connect provider.
+    login: exchanges codes and refresh tokens at an OpenID Connect provider.
     """
 
     def __init__(self, token: Callable[[], str], login: CodeLogin) -> None:
@@ -69,7 +69,7 @@ class Console:
     def _answer(self, request: Request) -> Answer | Pending:
         if is_foreign(request.headers):
             return _refuse(403, "")
-        if request.path in (LINK, codelogin.TOKEN):
+        if request.path == LINK or request.path in codelogin.POSTS:
             return self._exchange(request) if request.method == "POST" else _refuse(405, "", ("Allow", "POST"))
         if request.method not in ("GET", "HEAD"):
             return _refuse(405, "", ("Allow", "GET, HEAD"))
@@ -97,20 +97,20 @@ class Console:
         return _tell(*await self._login.begin_login())
 
     async def _exchange(self, request: Request) -> Answer:
-        """Return the token for a code: of a one-time link, or of a provider.
+        """Answer the token for the code of a one-time link, or pass the body on to the login at a provider.
 
         Raises BadRequest for a body that ends early.
         """
         if "origin" not in request.headers:
             return _refuse(403, "")
         if not 0 <= request.length <= _LONGEST:
-            return _refuse(413, 'the body is {"code": ...}, with its length in Content-Length\n')
+            return _refuse(413, "the body is a small JSON object, with its length in Content-Length\n")
         try:
             told = orjson.loads(await request.read())
         except orjson.JSONDecodeError:
             return _refuse(400, "the body is not JSON\n")
-        if request.path == codelogin.TOKEN:
-            return _tell(*await self._login.redeem(request, told))
+        if request.path != LINK:
+            return _tell(*await self._login.answer(request, told))
         code = told.get("code") if isinstance(told, dict) else None
         if not isinstance(code, str) or not self.links.take(code):
             return _refuse(403, "the link is unknown, used or expired\n")

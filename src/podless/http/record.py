@@ -14,7 +14,7 @@ from podless.http.target import mask_query
 from podless.runtime import clock
 
 _MOST = 4000  # requests that are known
-_Line = tuple[float, float, str, str, RequestInfo, str, str, int]
+_Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Asked:
     at: Unix time of the answer, by the server's clock. user: after impersonation. agent: the User-Agent. resource: with
     group and subresource, such as "crontabs.stable.example.com/status"; "" for other paths. path: with the query;
     bearer tokens are masked. status: status code of the answer (for a watch, at its start); 0 if there was none.
+    seconds: from the request's head to the answer (for a watch, to its start).
     """
 
     at: float
@@ -35,6 +36,7 @@ class Asked:
     name: str
     path: str
     status: int
+    seconds: float
 
     def __str__(self) -> str:
         return f"{self.user} {self.verb} {self.path} {self.status}"
@@ -57,32 +59,32 @@ class RecentRequests:
         """Record each request when it is answered."""
         lines, now = self._lines, clock.time
 
-        async def later(request: Request, pending: Pending) -> Answer:
+        async def later(request: Request, pending: Pending, began: float) -> Answer:
             self.open += 1
             try:
                 answer = await pending
             finally:
                 self.open -= 1
                 self.last = time.monotonic()
-            note(request, answer)
+            note(request, answer, began)
             return answer
 
-        def note(request: Request, answer: Answer) -> None:
+        def note(request: Request, answer: Answer, began: float) -> None:
             status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, Lost) else 200
             agent = request.headers.get("user-agent", "")
-            lines.append(
-                (self.last, now(), request.user.name, agent, request.info, request.path, request.query_text, status)
-            )
+            user, info, last = request.user.name, request.info, self.last
+            lines.append((last, last - began, now(), user, agent, info, request.path, request.query_text, status))
             self.count += 1
             for told in self._followers.values():
                 told()
 
         def handle(request: Request) -> Answer | Pending:
+            began = time.monotonic()
             answer = handler(request)
             if not isinstance(answer, (Response, Stream)):
-                return later(request, answer)
+                return later(request, answer, began)
             self.last = time.monotonic()
-            note(request, answer)
+            note(request, answer, began)
             return answer
 
         return handle
@@ -117,7 +119,7 @@ class RecentRequests:
 
     def since(self, moment: float) -> list[Asked]:
         """Return the requests answered at or after a Unix time, by the server's clock."""
-        return [_make_asked(line) for line in self._lines.copy() if line[1] >= moment]
+        return [_make_asked(line) for line in self._lines.copy() if line[2] >= moment]
 
     def after(self, mark: float) -> list[Asked]:
         """Return the requests answered at or after a reading of time.monotonic, however the clock was moved."""
@@ -132,9 +134,9 @@ class RecentRequests:
 
 
 def _make_asked(line: _Line) -> Asked:
-    _, at, user, agent, info, path, query, status = line
+    _, seconds, at, user, agent, info, path, query, status = line
     asked = info.asked
     resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
     resource += f"/{asked.subresource}" if asked.subresource else ""
     whole = f"{path}?{mask_query(query)}" if query else path
-    return Asked(at, user, agent, asked.verb, resource, info.namespace, asked.name, whole, status)
+    return Asked(at, user, agent, asked.verb, resource, info.namespace, asked.name, whole, status, round(seconds, 6))
