@@ -4,7 +4,7 @@ import { HomePage } from "./pages/HomePage";
 import { ListPage } from "./pages/ListPage";
 import { Login } from "./pages/Login";
 import { route } from "./state/route";
-import { byCertificate, token } from "./state/session";
+import { byCertificate, expired, token } from "./state/session";
 import "./state/preferences";
 import { Loading, Problem } from "./ui/parts";
 import { Shell } from "./ui/Shell";
@@ -46,11 +46,15 @@ function Page() {
 }
 
 function App() {
-  if ((token.value === "" && !byCertificate.value) || route.value.page === "link") return <Login />;
+  const known = token.value !== "" || byCertificate.value || expired.value;
+  if (!known || route.value.page === "link") return <Login />;
   return (
-    <Shell>
-      <Page />
-    </Shell>
+    <>
+      <Shell>
+        <Page />
+      </Shell>
+      {expired.value && <Login again />}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Requests to the API with the user's credentials. */
 import { signal } from "@preact/signals";
 import { recordRefusal } from "../state/refusals";
-import { logOut, token } from "../state/session";
+import { replaceToken, token, untilLoggedIn } from "../state/session";
 import type { Status, WatchEvent } from "./types";
 
 export class ApiError extends Error {
@@ -41,7 +41,17 @@ function readWarnings(header: string | null): string[] {
   );
 }
 
+/** Send a request. If the server no longer accepts the token, it is sent once more with another one. */
 async function send(path: string, options: Options): Promise<Response> {
+  await untilLoggedIn();
+  const used = token.value;
+  const answer = await sendOnce(path, options);
+  if (answer.status !== 401) return answer;
+  await replaceToken(used);
+  return sendOnce(path, options);
+}
+
+async function sendOnce(path: string, options: Options): Promise<Response> {
   const headers: Record<string, string> = { Accept: options.accept ?? "application/json" };
   if (token.value) headers["Authorization"] = `Bearer ${token.value}`;
   if (options.body !== undefined) headers["Content-Type"] = options.contentType ?? "application/json";
@@ -79,8 +89,7 @@ async function fail(answer: Response, path: string, options: Options): Promise<n
   } catch {
     // a text is the message
   }
-  if (answer.status === 401) logOut("The server no longer accepts these credentials.");
-  else if (!options.quiet && answer.status !== 404) {
+  if (!options.quiet && answer.status !== 404) {
     const dryRun = path.includes("dryRun=All");
     recordRefusal({
       at: Date.now(),

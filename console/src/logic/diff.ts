@@ -5,7 +5,7 @@ export interface DiffLine {
   text: string;
 }
 
-const MOST = 4000; // edits that are looked for; beyond it all lines count as replaced
+const MOST = 1000; // edits that are looked for; beyond it all lines count as replaced
 
 function backtrack(a: string[], b: string[], trace: Map<number, number>[]): DiffLine[] {
   const found: DiffLine[] = [];

@@ -30,3 +30,9 @@ export function formatClock(milliseconds: number): string {
   const date = new Date(milliseconds);
   return `${date.toLocaleTimeString(undefined, { hour12: false })}.${Math.floor(date.getMilliseconds() / 100)}`;
 }
+
+/** A duration in seconds, with the unit that fits it. */
+export function formatDuration(seconds: number): string {
+  if (seconds >= 1) return `${seconds.toFixed(1)} s`;
+  return `${(seconds * 1000).toFixed(seconds >= 0.01 ? 0 : 1)} ms`;
+}

@@ -6,7 +6,7 @@ import type { ApiObject } from "../api/types";
 import { KindSign } from "../ui/Icon";
 import { Button, Dialog, Loading, Problem, useLoaded } from "../ui/parts";
 import { tell } from "../ui/toasts";
-import { findDependents } from "./relations";
+import { findRelations } from "./relations";
 
 const POLICIES = [
   { id: "Background", title: "Delete dependents afterwards" },
@@ -19,7 +19,7 @@ export function DeleteDialog({ kind, object, onClose }: { kind: Kind; object: Ap
   const [policy, setPolicy] = useState("Background");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
-  const dependents = useLoaded((signal) => findDependents(object, signal), [uid]);
+  const relations = useLoaded((signal) => findRelations(object, signal), [uid]);
   const remove = async (): Promise<void> => {
     setBusy(true);
     setError(null);
@@ -33,13 +33,13 @@ export function DeleteDialog({ kind, object, onClose }: { kind: Kind; object: Ap
       setBusy(false);
     }
   };
-  const found = dependents.value?.found ?? [];
+  const found = relations.value?.dependents ?? [];
   return (
     <Dialog title={`Delete ${kind.kind} ${name}?`} onClose={onClose}>
       {finalizers.length > 0 && (
         <p class="note">It stays until these finalizers are removed: {finalizers.join(", ")}.</p>
       )}
-      {dependents.value === null && dependents.error === null ? (
+      {relations.value === null && relations.error === null ? (
         <Loading what="Looking for what goes along" />
       ) : found.length === 0 ? (
         <p class="dim">No object names it as an owner.</p>
@@ -48,11 +48,11 @@ export function DeleteDialog({ kind, object, onClose }: { kind: Kind; object: Ap
           <p>
             {policy === "Orphan"
               ? "These objects stay, and lose their owner:"
-              : "These objects go along if it is their only owner:"}
+              : "These objects go along if they have no other owner:"}
           </p>
           <ul class="goes-along">
             {found.map((one) => (
-              <li key={one.uid}>
+              <li key={one.uid} style={{ "--depth": String(one.depth - 1) }}>
                 <KindSign kind={one.kind} group={one.group} /> {one.kind} <strong>{one.name}</strong>
               </li>
             ))}

@@ -1,114 +1,74 @@
-/** The object as YAML, to be changed: nothing is lost when somebody else changes it meanwhile. */
-import { useEffect, useRef, useState } from "preact/hooks";
-import { pathOf } from "../api/discovery";
-import { ask } from "../api/http";
-import type { ApiObject, JsonObject } from "../api/types";
-import { sendObject } from "../editor/check";
+/** The object as YAML or as a form, to be changed: nothing is lost when others change it meanwhile. */
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import type { ApiObject } from "../api/types";
 import { TextEditor } from "../editor/TextEditor";
 import { writeYaml, YamlText } from "../editor/yaml";
-import { isSame, mergeThree } from "../logic/merge";
-import { Button, Dialog, Problem } from "../ui/parts";
-import { tell } from "../ui/toasts";
+import { ObjectForm } from "../form/ObjectForm";
+import { loadShape } from "../schema/openapi";
 import { DiffView } from "../ui/DiffView";
-import { withoutManagedFields } from "./ManagersTab";
+import { Button, Dialog, Empty, Loading, Problem, useLoaded } from "../ui/parts";
+import { type Draft, editedPart, useDraft } from "./draft";
 import type { TabProps } from "./ObjectPage";
-
-/** What is edited of an object: without what the server alone sets, and without a status that has its own subresource. */
-export function editedPart(object: ApiObject, ownStatus: boolean): JsonObject {
-  const { status, ...rest } = withoutManagedFields(object);
-  const {
-    uid: _u,
-    resourceVersion: _r,
-    generation: _g,
-    creationTimestamp: _c,
-    selfLink: _s,
-    ...metadata
-  } = rest["metadata"] as JsonObject;
-  const shown: JsonObject = { ...rest, metadata };
-  return ownStatus || status === undefined ? shown : { ...shown, status };
-}
 
 function lastManager(object: ApiObject): string {
   const all = [...(object.metadata.managedFields ?? [])].sort((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1));
-  return all[0]?.manager ?? "somebody else";
+  return all[0]?.manager ?? "Another client";
 }
 
-export function EditTab({ kind, object, gone }: TabProps) {
-  const ownStatus = kind.subresources.includes("status");
-  const [base, setBase] = useState(object);
-  const [text, setText] = useState(() => writeYaml(editedPart(object, ownStatus)));
-  const [error, setError] = useState<Error | null>(null);
+/** form: whether the object is shown as a form, not as YAML. Both show the same draft. */
+export function EditTab({ form, ...props }: TabProps & { form: boolean }) {
+  const { kind, object, gone } = props;
+  const draft = useDraft(kind, object, gone);
+  const { base, text, dirty, mayWrite } = draft;
+  const target = { kind, namespace: base.metadata.namespace ?? "", base };
+  return (
+    <Frame {...props} draft={draft}>
+      {form ? (
+        <FormView {...props} draft={draft} />
+      ) : (
+        <TextEditor
+          target={target}
+          text={text}
+          onChange={draft.setText}
+          onSave={() => dirty && mayWrite && draft.save()}
+          readOnly={!mayWrite}
+          check={dirty && !gone}
+        />
+      )}
+    </Frame>
+  );
+}
+
+function FormView({ kind, draft }: TabProps & { draft: Draft }) {
+  const { base, text } = draft;
+  const shape = useLoaded(() => loadShape(kind), [kind]);
+  const parsed = useMemo(() => new YamlText(text), [text]);
+  if (shape.error !== null) return <Problem error={shape.error} />;
+  if (shape.value === null) return <Loading />;
+  if (shape.value.names.length === 0) return <Empty title="This kind has no schema" />;
+  if (parsed.problems.length > 0) return <Empty title="The text is no YAML">Correct it on the tab YAML.</Empty>;
+  return (
+    <ObjectForm
+      target={{ kind, namespace: base.metadata.namespace ?? "", base }}
+      shape={shape.value}
+      value={parsed.value}
+      onChange={(value) => draft.setText(writeYaml(value))}
+    />
+  );
+}
+
+/** What YAML and form have in common: changes by others, errors, and what can be done with the draft. */
+function Frame({ kind, object, gone, draft, children }: TabProps & { draft: Draft; children: ComponentChildren }) {
   const [comparing, setComparing] = useState(false);
-  const [saving, setSaving] = useState(false);
-  const saved = useRef(text);
-  const dirty = text !== saved.current;
-  const changedByOthers =
-    object.metadata.resourceVersion !== base.metadata.resourceVersion &&
-    !isSame(editedPart(object, ownStatus), editedPart(base, ownStatus));
-  const mayWrite = kind.verbs.includes("update") && !gone;
-
-  const take = (next: ApiObject): void => {
-    const written = writeYaml(editedPart(next, ownStatus));
-    saved.current = written;
-    setBase(next);
-    setText(written);
-    setError(null);
-  };
-  useEffect(() => {
-    if (object.metadata.resourceVersion === base.metadata.resourceVersion || saving) return;
-    if (!dirty) take(object);
-    else if (!changedByOthers) setBase(object); // such as a new status
-  }, [object.metadata.resourceVersion, dirty, saving]);
-
-  const save = async (): Promise<void> => {
-    setSaving(true);
-    setError(null);
-    try {
-      const { object: written, warnings } = await sendObject(
-        { kind, namespace: base.metadata.namespace ?? "", base },
-        new YamlText(text).value,
-        false,
-      );
-      take(written);
-      tell(warnings.length > 0 ? `Saved, with a warning: ${warnings.join(" ")}` : "Saved");
-    } catch (problem) {
-      setError(problem as Error);
-    } finally {
-      setSaving(false);
-    }
-  };
-  const merge = (): void => {
-    const mine = new YamlText(text).value;
-    const theirs = editedPart(object, ownStatus);
-    const merged = mergeThree(editedPart(base, ownStatus), mine, theirs);
-    saved.current = writeYaml(theirs);
-    setBase(object);
-    setText(writeYaml(merged.value));
-    setError(null);
-    tell(
-      merged.conflicts.length === 0
-        ? "Your changes are on top of theirs now; save to keep them"
-        : `You both changed ${merged.conflicts.join(", ")}: your value is kept. Look at it before you save.`,
-      merged.conflicts.length === 0 ? "good" : "bad",
-    );
-  };
-  const createAgain = async (): Promise<void> => {
-    try {
-      await ask(`${pathOf(kind, base.metadata.namespace)}?fieldManager=podless-console`, {
-        method: "POST",
-        body: new YamlText(text).value,
-      });
-      tell("Created again");
-    } catch (problem) {
-      setError(problem as Error);
-    }
-  };
+  const { base, text, dirty, changedByOthers, mayWrite } = draft;
+  const ownStatus = kind.subresources.includes("status");
   return (
     <div class="edit">
       {gone && (
         <p class="note conflict" role="alert">
           This object was deleted. Your text is still here.
-          <Button onClick={() => void createAgain()}>Create it again</Button>
+          <Button onClick={draft.createAgain}>Create it again</Button>
         </p>
       )}
       {!gone && dirty && changedByOthers && (
@@ -117,31 +77,24 @@ export function EditTab({ kind, object, gone }: TabProps) {
             <strong>{lastManager(object)}</strong> changed this object while you edit it. Your text is still here.
           </span>
           <Button onClick={() => setComparing(true)}>See their change</Button>
-          <Button kind="primary" onClick={merge}>
+          <Button kind="primary" onClick={draft.merge}>
             Put mine on top
           </Button>
-          <Button onClick={() => take(object)}>Take theirs</Button>
+          <Button onClick={draft.discard}>Take theirs</Button>
         </div>
       )}
-      <TextEditor
-        target={{ kind, namespace: base.metadata.namespace ?? "", base }}
-        text={text}
-        onChange={setText}
-        onSave={() => dirty && mayWrite && void save()}
-        readOnly={!mayWrite}
-        check={dirty && !gone}
-      />
-      {error !== null && <Problem error={error} title="Not saved" />}
+      {children}
+      {draft.error !== null && <Problem error={draft.error} title="Not saved" />}
       <div class="edit-actions">
         <span class="dim">{!mayWrite ? "Read only" : dirty ? "Changed. Ctrl S saves." : "As on the server"}</span>
         <span class="spacer" />
-        <Button disabled={!dirty} onClick={() => take(object)}>
+        <Button disabled={!dirty} onClick={draft.discard}>
           Discard
         </Button>
         <Button disabled={!dirty} onClick={() => setComparing(true)}>
           Compare
         </Button>
-        <Button kind="primary" disabled={!dirty || saving || gone} onClick={() => void save()}>
+        <Button kind="primary" disabled={!dirty || draft.saving || !mayWrite} onClick={draft.save}>
           Save
         </Button>
       </div>

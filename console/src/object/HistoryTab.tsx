@@ -10,10 +10,12 @@ import { blameLines } from "../logic/blame";
 import { formatAge, formatTime } from "../logic/time";
 import { authorOf, OperationBadge } from "../pages/RecentChanges";
 import { DiffView } from "../ui/DiffView";
+import { Lines } from "../ui/Lines";
+import { maskSecret } from "../logic/secret";
 import { hueOf } from "../ui/Icon";
 import { Button, Empty, Loading, Problem, useLoaded, useNow } from "../ui/parts";
 import { tell } from "../ui/toasts";
-import { editedPart } from "./EditTab";
+import { editedPart } from "./draft";
 import { withoutManagedFields } from "./ManagersTab";
 
 /** A state as a person compares it: without fields that change with each write. */
@@ -21,7 +23,7 @@ export function shownState(change: Change | undefined): JsonObject | null {
   if (change?.state === undefined || change.operation === "delete") return null;
   const shown = withoutManagedFields(change.state);
   const { resourceVersion: _r, generation: _g, uid: _u, ...metadata } = shown["metadata"] as JsonObject;
-  return { ...shown, metadata };
+  return maskSecret({ ...shown, metadata });
 }
 
 const write = (state: JsonObject | null): string => (state === null ? "" : writeYaml(state));
@@ -171,11 +173,19 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
           </pre>
         )}
         {view === "blame" && (
-          <ol class="code owned panel" tabIndex={0} aria-label="Object, with the change that set each line">
-            {lines.map((line, index) => {
+          <Lines
+            label="Object, with the change that set each line"
+            kind="owned"
+            lines={lines}
+            line={(line, index) => {
               const one = blamed[line.mark];
+              const begins = line.mark !== lines[index - 1]?.mark;
               return (
-                <li key={index} class="has-owner" style={{ "--hue": String(hueOf(one?.metadata.name ?? "")) }}>
+                <li
+                  key={index}
+                  class={begins ? "has-owner begins" : "has-owner"}
+                  style={{ "--hue": String(hueOf(one?.metadata.name ?? "")) }}
+                >
                   <code>{line.text}</code>
                   {one !== undefined && (
                     <small title={formatTime(one.time)}>
@@ -184,8 +194,8 @@ export function HistoryTab({ kind, namespace, name, object }: Props) {
                   )}
                 </li>
               );
-            })}
-          </ol>
+            }}
+          />
         )}
       </div>
     </div>

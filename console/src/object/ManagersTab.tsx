@@ -1,9 +1,12 @@
 /** The object with a colour for each manager of fields. */
 import { useMemo, useState } from "preact/hooks";
 import type { JsonObject } from "../api/types";
+import type { Line } from "../logic/lines";
+import { maskSecret } from "../logic/secret";
 import { writeOwnedLines } from "../logic/owners";
 import { formatAge } from "../logic/time";
 import { hueOf } from "../ui/Icon";
+import { Lines } from "../ui/Lines";
 import { Empty, useNow } from "../ui/parts";
 import type { TabProps } from "./ObjectPage";
 
@@ -14,11 +17,13 @@ export function withoutManagedFields(object: object): JsonObject {
   return { apiVersion: apiVersion ?? "", kind: kind ?? "", metadata: shown, ...more };
 }
 
+type OwnedLine = Line<number[]>;
+
 export function ManagersTab({ object }: TabProps) {
   const managers = object.metadata.managedFields ?? [];
   const [only, setOnly] = useState<number | null>(null);
   const now = useNow(5000);
-  const lines = useMemo(() => writeOwnedLines(withoutManagedFields(object), managers), [object]);
+  const lines = useMemo(() => writeOwnedLines(maskSecret(withoutManagedFields(object)), managers), [object]);
   if (managers.length === 0) return <Empty title="Nobody is recorded as a manager of this object's fields" />;
   const hue = (index: number): string =>
     String(
@@ -26,6 +31,9 @@ export function ManagersTab({ object }: TabProps) {
         `${managers[index]?.manager ?? ""}/${managers[index]?.subresource ?? ""}/${managers[index]?.operation ?? ""}`,
       ),
     );
+  const ownersOf = (line: OwnedLine): number[] => (only === null ? line.mark : line.mark.filter((one) => one === only));
+  const namesOf = (line: OwnedLine | undefined): string =>
+    (line === undefined ? [] : ownersOf(line)).map((one) => managers[one]?.manager ?? "").join(", ");
   return (
     <div class="managers">
       <ul class="manager-list" aria-label="Managers">
@@ -48,23 +56,27 @@ export function ManagersTab({ object }: TabProps) {
           </li>
         ))}
       </ul>
-      <ol class="code owned panel" tabIndex={0} aria-label="Object, with the managers of its fields">
-        {lines.map((line, index) => {
-          const shown = only === null ? line.mark : line.mark.filter((one) => one === only);
-          const first = shown[0];
-          const names = line.mark.map((one) => managers[one]?.manager ?? "").join(", ");
-          return (
-            <li
-              key={index}
-              class={first === undefined ? "" : "has-owner"}
-              style={first === undefined ? undefined : { "--hue": hue(first) }}
-            >
-              <code>{line.text}</code>
-              {first !== undefined && <small>{names}</small>}
-            </li>
-          );
-        })}
-      </ol>
+      <div>
+        <Lines
+          label="Object, with the managers of its fields"
+          kind="owned"
+          lines={lines}
+          line={(line, index) => {
+            const first = ownersOf(line)[0];
+            const begins = namesOf(line) !== namesOf(lines[index - 1]);
+            return (
+              <li
+                key={index}
+                class={first === undefined ? "" : begins ? "has-owner begins" : "has-owner"}
+                style={first === undefined ? undefined : { "--hue": hue(first) }}
+              >
+                <code>{line.text}</code>
+                {first !== undefined && <small>{namesOf(line)}</small>}
+              </li>
+            );
+          }}
+        />
+      </div>
     </div>
   );
 }

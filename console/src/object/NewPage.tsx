@@ -1,6 +1,6 @@
 /** Creates an object, from an example that its schema gives. */
 import { useEffect, useState } from "preact/hooks";
-import { findKind, type Kind, kinds } from "../api/discovery";
+import { findKind, type Kind, kinds, pathOf } from "../api/discovery";
 import type { Json } from "../api/types";
 import { sendObject } from "../editor/check";
 import { TextEditor } from "../editor/TextEditor";
@@ -24,16 +24,23 @@ export function NewPage() {
   return <NewObject key={`${kind.group}/${kind.resource}`} kind={kind} namespace={route.value.query["ns"] ?? ""} />;
 }
 
+const kept = new Map<string, string>(); // texts that were begun, by the path of their collection; in memory only
+
 function NewObject({ kind, namespace }: { kind: Kind; namespace: string }) {
   const [text, setText] = useState<string | null>(null);
   const [shape, setShape] = useState<Shape | null>(null);
   const [form, setForm] = useState(false);
   const [error, setError] = useState<Error | null>(null);
   const target = { kind, namespace, base: null };
+  const place = pathOf(kind, namespace);
+  const change = (next: string): void => {
+    kept.set(place, next);
+    setText(next);
+  };
   useEffect(() => {
     const begin = (found: Shape | null): void => {
       setShape(found);
-      setText(writeYaml(exampleObject(kind, found, namespace)));
+      setText(kept.get(place) ?? writeYaml(exampleObject(kind, found, namespace)));
     };
     loadShape(kind).then(begin, () => begin(null));
   }, [kind]);
@@ -41,6 +48,7 @@ function NewObject({ kind, namespace }: { kind: Kind; namespace: string }) {
     setError(null);
     try {
       const { object, warnings } = await sendObject(target, value, false);
+      kept.delete(place);
       tell(
         warnings.length > 0
           ? `Created, with a warning: ${warnings.join(" ")}`
@@ -78,15 +86,22 @@ function NewObject({ kind, namespace }: { kind: Kind; namespace: string }) {
           target={target}
           shape={shape}
           value={isObject(parsed()) ? parsed() : {}}
-          onChange={(value) => setText(writeYaml(value))}
+          onChange={(value) => change(writeYaml(value))}
         />
       ) : (
-        <TextEditor target={target} text={text} onChange={setText} onSave={() => void create(parsed())} check />
+        <TextEditor target={target} text={text} onChange={change} onSave={() => void create(parsed())} check />
       )}
       {error !== null && <Problem error={error} title="Not created" />}
       <div class="edit-actions">
         <span class="spacer" />
-        <Button onClick={() => go(listHash(kind, namespace))}>Cancel</Button>
+        <Button
+          onClick={() => {
+            kept.delete(place);
+            go(listHash(kind, namespace));
+          }}
+        >
+          Cancel
+        </Button>
         <Button kind="primary" icon="plus" onClick={() => void create(parsed())}>
           Create
         </Button>

@@ -9,7 +9,6 @@ import { KindSign } from "../ui/Icon";
 import { Badge, Button, Empty, Loading, Problem, useNow } from "../ui/parts";
 import { DeleteDialog } from "./DeleteDialog";
 import { EditTab } from "./EditTab";
-import { FormTab } from "../form/FormTab";
 import { HistoryTab } from "./HistoryTab";
 import { useLiveObject } from "./live";
 import { ManagersTab } from "./ManagersTab";
@@ -90,7 +89,11 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
             {metadata?.generation !== undefined && ` · generation ${metadata.generation}`}
           </p>
         </div>
-        {live.gone ? <Badge tone="bad">deleted</Badge> : <LiveSign state={live.state} />}
+        {live.gone ? (
+          <Badge tone="bad">{object === null ? "not found" : "deleted"}</Badge>
+        ) : (
+          <LiveSign state={live.state} />
+        )}
         {metadata?.deletionTimestamp !== undefined && !live.gone && <Badge tone="busy">deleting</Badge>}
         <span class="spacer" />
         {object !== null && !live.gone && (
@@ -108,22 +111,24 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
           </>
         )}
       </header>
-      <div class="tabs" role="tablist" aria-label="Parts of the object" onKeyDown={onTabKey}>
-        {TABS.map((one) => (
-          <button
-            key={one.id}
-            id={`tab-${one.id}`}
-            type="button"
-            role="tab"
-            aria-selected={tab === one.id}
-            aria-controls="tab-panel"
-            tabIndex={tab === one.id ? 0 : -1}
-            onClick={() => showTab(one.id)}
-          >
-            {one.title}
-          </button>
-        ))}
-      </div>
+      {!(object === null && live.gone) && (
+        <div class="tabs" role="tablist" aria-label="Parts of the object" onKeyDown={onTabKey}>
+          {TABS.map((one) => (
+            <button
+              key={one.id}
+              id={`tab-${one.id}`}
+              type="button"
+              role="tab"
+              aria-selected={tab === one.id}
+              aria-controls="tab-panel"
+              tabIndex={tab === one.id ? 0 : -1}
+              onClick={() => showTab(one.id)}
+            >
+              {one.title}
+            </button>
+          ))}
+        </div>
+      )}
       {live.error !== null && <Problem error={live.error} />}
       <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {object === null ? (
@@ -137,8 +142,9 @@ function OneObject({ kind, namespace, name }: { kind: Kind; namespace: string; n
         {object !== null && (
           <>
             {tab === "overview" && <OverviewTab kind={kind} object={object} gone={live.gone} />}
-            {tab === "yaml" && <EditTab kind={kind} object={object} gone={live.gone} />}
-            {tab === "form" && <FormTab kind={kind} object={object} gone={live.gone} />}
+            {(tab === "yaml" || tab === "form") && (
+              <EditTab form={tab === "form"} kind={kind} object={object} gone={live.gone} />
+            )}
             {tab === "history" && <HistoryTab kind={kind} namespace={namespace} name={name} object={object} />}
             {tab === "relations" && <RelationsTab kind={kind} object={object} gone={live.gone} />}
             {tab === "managers" && <ManagersTab kind={kind} object={object} gone={live.gone} />}

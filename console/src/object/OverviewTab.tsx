@@ -1,13 +1,15 @@
 /** What a person wants to know of an object first: its columns, conditions, labels, events. */
 import { type Kind, pathOf } from "../api/discovery";
 import { get, makeQuery } from "../api/http";
-import { type ApiList, type ApiObject, AS_TABLE, type Table } from "../api/types";
+import { type ApiList, type ApiObject, AS_TABLE, type JsonObject, type Table } from "../api/types";
 import { formatAge, formatTime } from "../logic/time";
 import { toneOfCondition, type Tone } from "../logic/tone";
 import { isAge } from "../table/rows";
 import { Cell } from "../table/TableView";
 import { Icon } from "../ui/Icon";
 import { Badge, Empty, useLoaded, useNow } from "../ui/parts";
+import { maskSecret } from "../logic/secret";
+import { DataPanel, hasData } from "./DataPanel";
 import type { TabProps } from "./ObjectPage";
 
 interface Condition {
@@ -45,6 +47,7 @@ export function OverviewTab({ kind, object }: TabProps) {
     (signal) => get<Table>(pathOf(kind, metadata.namespace, metadata.name), { accept: AS_TABLE, signal, quiet: true }),
     [metadata.resourceVersion],
   );
+  const masked = maskSecret(object as JsonObject);
   const conditions = conditionsOf(object);
   const observed = (object["status"] as { observedGeneration?: number } | undefined)?.observedGeneration;
   const behind = observed !== undefined && metadata.generation !== undefined && observed < metadata.generation;
@@ -72,6 +75,7 @@ export function OverviewTab({ kind, object }: TabProps) {
             The controller has seen generation {observed} of {metadata.generation}: the status is about an earlier spec.
           </p>
         )}
+        {hasData(object) && <DataPanel object={object} />}
         <h2 class="section-title">Conditions</h2>
         {conditions.length === 0 ? (
           <p class="dim">The status has no conditions.</p>
@@ -105,7 +109,10 @@ export function OverviewTab({ kind, object }: TabProps) {
       </div>
       <aside class="overview-side">
         <Pairs title="Labels" pairs={metadata.labels} />
-        <Pairs title="Annotations" pairs={metadata.annotations} />
+        <Pairs
+          title="Annotations"
+          pairs={(masked["metadata"] as { annotations?: Record<string, string> }).annotations}
+        />
         <h3>Identity</h3>
         <dl class="pairs">
           <div>

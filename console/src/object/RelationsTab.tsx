@@ -1,22 +1,24 @@
-/** Owners, the object and its dependents as a graph from left to right. */
+/** Owners, the object and its dependents as a graph. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { drawEdge, HEIGHT, layoutNarrow, layoutWide, type Place, WIDTH } from "../logic/graph";
 import { objectHash } from "../state/route";
 import { hueOf, initialsOf } from "../ui/Icon";
 import { Loading, Problem, useLoaded } from "../ui/parts";
 import type { TabProps } from "./ObjectPage";
-import { findDependents, ownersOf, type Relation } from "./relations";
+import { findRelations, type Relation } from "./relations";
 
-const WIDTH = 230;
-const HEIGHT = 46;
-const GAP_X = 90;
-const GAP_Y = 16;
+const NARROW = 700; // pixels
+const PADDING = 48;
+const LONGEST = 24; // characters of a name that are shown
 
-function Node({ node, x, y, own = false }: { node: Relation; x: number; y: number; own?: boolean }) {
+function Node({ node, place, own }: { node: Relation; place: Place; own: boolean }) {
   const body = (
     <g
-      transform={`translate(${x},${y})`}
+      transform={`translate(${place.x},${place.y})`}
       class={own ? "node own" : "node"}
       style={{ "--hue": String(hueOf(`${node.group}/${node.kind}`)) }}
     >
+      <title>{`${node.kind} ${node.name}`}</title>
       <rect width={WIDTH} height={HEIGHT} rx="10" />
       <rect x="10" y="11" width="24" height="24" rx="7" class="node-back" />
       <text x="22" y="27" class="node-sign" aria-hidden="true" text-anchor="middle">
@@ -26,7 +28,7 @@ function Node({ node, x, y, own = false }: { node: Relation; x: number; y: numbe
         {node.kind}
       </text>
       <text x="44" y="36" class="node-name">
-        {node.name.length > 24 ? `${node.name.slice(0, 23)}…` : node.name}
+        {node.name.length > LONGEST ? `${node.name.slice(0, LONGEST - 1)}…` : node.name}
       </text>
     </g>
   );
@@ -36,66 +38,65 @@ function Node({ node, x, y, own = false }: { node: Relation; x: number; y: numbe
 
 export function RelationsTab({ kind, object }: TabProps) {
   const { metadata } = object;
-  const owners = ownersOf(object);
-  const dependents = useLoaded((signal) => findDependents(object, signal), [metadata.uid]);
-  if (dependents.error !== null) return <Problem error={dependents.error} />;
-  if (dependents.value === null) return <Loading what="Looking for dependents" />;
-  const found = dependents.value.found;
-  const rows = Math.max(owners.length, found.length, 1);
-  const height = rows * (HEIGHT + GAP_Y);
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const found = useLoaded((signal) => findRelations(object, signal), [metadata.uid]);
+  const loaded = found.value !== null;
+  useLayoutEffect(() => {
+    if (box.current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 0));
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [loaded]);
+  if (found.error !== null) return <Problem error={found.error} />;
+  if (found.value === null) return <Loading what="Looking for dependents" />;
+  const { owners, dependents, unread } = found.value;
+  const { name, namespace = "", uid = "" } = metadata;
+  const narrow = width > 0 && width < NARROW;
+  const layout = narrow ? layoutNarrow(uid, owners, dependents, width) : layoutWide(uid, owners, dependents);
+  const placeOf = (of: string): Place => layout.places.get(of) ?? { x: 0, y: 0 };
   const itself: Relation = {
     kind: kind.kind,
     group: kind.group,
-    name: metadata.name,
-    namespace: metadata.namespace ?? "",
-    uid: metadata.uid ?? "",
-    blocks: false,
+    name,
+    namespace,
+    uid,
+    near: "",
+    depth: 0,
+    strong: false,
   };
-  const columns = owners.length > 0 ? 3 : 2;
-  const xOwn = owners.length > 0 ? WIDTH + GAP_X : 0;
-  const xFound = xOwn + WIDTH + GAP_X;
-  const yOf = (index: number, count: number): number =>
-    (height - count * (HEIGHT + GAP_Y)) / 2 + index * (HEIGHT + GAP_Y) + GAP_Y / 2;
-  const middle = yOf(0, 1) + HEIGHT / 2;
-  const line = (x1: number, y1: number, x2: number, y2: number): string =>
-    `M${x1} ${y1}C${(x1 + x2) / 2} ${y1} ${(x1 + x2) / 2} ${y2} ${x2} ${y2}`;
   return (
     <>
-      <div class="graph panel" tabIndex={0} role="region" aria-label="Owners and dependents">
-        <svg
-          width={columns * WIDTH + (columns - 1) * GAP_X + 4}
-          height={height}
-          role="group"
-          aria-label={`${owners.length} owners, ${found.length} dependents`}
-        >
-          {owners.map((owner, index) => (
-            <path
-              key={owner.uid}
-              class={owner.blocks ? "edge strong" : "edge"}
-              d={line(WIDTH, yOf(index, owners.length) + HEIGHT / 2, xOwn, middle)}
-            />
-          ))}
-          {found.map((one, index) => (
-            <path
-              key={one.uid}
-              class={one.blocks ? "edge strong" : "edge"}
-              d={line(xOwn + WIDTH, middle, xFound, yOf(index, found.length) + HEIGHT / 2)}
-            />
-          ))}
-          {owners.map((owner, index) => (
-            <Node key={owner.uid} node={owner} x={1} y={yOf(index, owners.length)} />
-          ))}
-          <Node node={itself} x={xOwn + 1} y={yOf(0, 1)} own />
-          {found.map((one, index) => (
-            <Node key={one.uid} node={one} x={xFound} y={yOf(index, found.length)} />
-          ))}
-        </svg>
+      <div
+        class="graph panel"
+        tabIndex={0}
+        role="region"
+        aria-label="Owners and dependents"
+        style={{ "--padding": `${narrow ? PADDING / 4 : PADDING / 2}px` }}
+      >
+        <div ref={box}>
+          <svg
+            width={layout.width}
+            height={layout.height}
+            role="group"
+            aria-label={`${owners.length} owners, ${dependents.length} dependents`}
+          >
+            {[...owners, ...dependents].map((one) => {
+              const [from, to] = one.depth < 0 ? [one.uid, one.near] : [one.near, one.uid];
+              const line = drawEdge(placeOf(from), placeOf(to), narrow);
+              return <path key={one.uid} class={one.strong ? "edge strong" : "edge"} d={line} />;
+            })}
+            {[...owners, itself, ...dependents].map((one) => (
+              <Node key={one.uid} node={one} place={placeOf(one.uid)} own={one === itself} />
+            ))}
+          </svg>
+        </div>
       </div>
       <p class="dim graph-note">
-        {found.length === 0
+        {dependents.length === 0
           ? "No object names this one as its owner."
-          : `${found.length} objects go when this one is deleted, unless they are orphaned.`}
-        {dependents.value.unread.length > 0 && ` Not looked at: ${dependents.value.unread.join(", ")}.`}
+          : `${dependents.length === 1 ? "1 object goes" : `${dependents.length} objects go`} when this one is deleted, unless they are orphaned or have other owners.`}
+        {unread.length > 0 && ` Not looked at: ${unread.join(", ")}.`}
       </p>
     </>
   );

@@ -1,6 +1,6 @@
 /** CustomResourceDefinitions: schema, rules, versions, columns; an object to try; a comparison with another one. */
 import { useMemo, useState } from "preact/hooks";
-import { findKind } from "../api/discovery";
+import { findKind, kinds } from "../api/discovery";
 import { get } from "../api/http";
 import type { ApiList } from "../api/types";
 import { CostTable } from "../schema/Costs";
@@ -18,7 +18,7 @@ import "../styles/definitions.css";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 export function DefinitionsPage() {
-  const found = useLoaded((signal) => get<ApiList<Definition>>(CRDS, { signal }), []);
+  const found = useLoaded((signal) => get<ApiList<Definition>>(CRDS, { signal }), [kinds.value]);
   const [text, setText] = useState("");
   if (found.error !== null)
     return (

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { apiVersionOf, findKind, type Kind, kinds, loadKinds } from "../api/discovery";
 import type { Liveness } from "../api/follow";
+import { ApiError } from "../api/http";
 import { go, kindOfRoute, newHash, objectHash, route, setQuery } from "../state/route";
 import { arrange, type View } from "../table/rows";
 import { useLiveTable } from "../table/live";
@@ -19,9 +20,11 @@ export function ListPage() {
 
 export function Missing({ group, resource }: { group: string; resource: string }) {
   return (
-    <Empty title={`The server does not serve ${resource}${group === "" ? "" : `.${group}`}`}>
-      Its definition may be gone. <Button onClick={() => void loadKinds()}>Look again</Button>
-    </Empty>
+    <section class="page">
+      <Empty title={`The server does not serve ${resource}${group === "" ? "" : `.${group}`}`}>
+        Its definition may be gone. <Button onClick={() => void loadKinds()}>Look again</Button>
+      </Empty>
+    </section>
   );
 }
 
@@ -59,6 +62,10 @@ function KindTable({ kind }: { kind: Kind }) {
     .map((column, index) => ({ column, index }))
     .filter(({ column }) => wide || column.priority === 0);
 
+  const missing = live.error instanceof ApiError && live.error.code === 404;
+  useEffect(() => {
+    if (missing) void loadKinds(); // the definition may be gone
+  }, [missing]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === "/" && !(event.target instanceof HTMLInputElement) && !event.ctrlKey) {
@@ -158,13 +165,21 @@ function KindTable({ kind }: { kind: Kind }) {
       )}
       <footer class="table-foot dim" aria-live="polite">
         {rows.length === live.table.total
-          ? `${rows.length} objects`
-          : `${rows.length} shown of ${live.table.total} objects`}
+          ? countObjects(rows.length)
+          : `${rows.length} shown of ${countObjects(live.table.total)}`}
         {live.loadingMore && " · loading more"}
+        {live.moreError !== null && (
+          <>
+            {` · The next page could not be read: ${live.moreError.message} `}
+            <Button onClick={() => void live.loadMore()}>Try again</Button>
+          </>
+        )}
       </footer>
     </section>
   );
 }
+
+const countObjects = (count: number): string => (count === 1 ? "1 object" : `${count} objects`);
 
 function Selector({
   label,

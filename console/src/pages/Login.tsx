@@ -1,7 +1,8 @@
 /** The login: an OpenID Connect provider, a token, the client certificate of the browser, or a one-time link. */
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { findProvider, leaveForProvider, redeemReturn, returned } from "../state/oidc";
-import { continueWithCertificate, logIn, logOut, left, notice } from "../state/session";
+import { continueWithCertificate, left, logIn, notice, userName } from "../state/session";
 import { replaceRoute, route } from "../state/route";
 import { Logo } from "../ui/Icon";
 import { Button, Loading } from "../ui/parts";
@@ -26,7 +27,8 @@ async function check(given: string): Promise<string> {
   return user;
 }
 
-export function Login() {
+/** again: the login of a user whose page stays below it. */
+export function Login({ again = false }: { again?: boolean }) {
   const [given, setGiven] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -35,6 +37,7 @@ export function Login() {
 
   useEffect(() => {
     if (code === "") return;
+    const anew = userName.value !== ""; // nothing of another user's session may stay
     replaceRoute("#/"); // the code is used up, and must not stay in the address
     setBusy(true);
     fetch("/console/link", {
@@ -44,7 +47,9 @@ export function Login() {
     })
       .then(async (answer) => {
         if (!answer.ok) throw new Error("This link was used before or has expired. Log in with a token.");
-        logIn(((await answer.json()) as { token: string }).token);
+        const { token } = (await answer.json()) as { token: string };
+        logIn(await check(token), token);
+        if (anew) location.reload();
       })
       .catch((error: unknown) => setProblem((error as Error).message))
       .finally(() => setBusy(false));
@@ -56,10 +61,10 @@ export function Login() {
     if (given === null) return;
     returned.value = null;
     void attempt(async () => {
-      const { token, hash } = await redeemReturn(given);
-      await check(token);
+      const { token, refresh, hash } = await redeemReturn(given);
+      const user = await check(token);
       replaceRoute(hash === "" ? "#/" : hash);
-      logIn(token);
+      logIn(user, token, refresh);
     });
   }, []);
 
@@ -75,62 +80,72 @@ export function Login() {
     }
   };
   const why = problem || notice.value;
-  return (
-    <main class="login">
-      <form
-        class="login-card"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void attempt(async () => {
-            await check(given.trim());
-            logIn(given.trim());
-          });
+  const form = (
+    <form
+      class="login-card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void attempt(async () => {
+          logIn(await check(given.trim()), given.trim());
+        });
+      }}
+    >
+      <Logo size={52} />
+      <h1>podless console</h1>
+      <p class="dim">Log in with the credentials that you use for kubectl. They stay in this tab.</p>
+      {why !== "" && (
+        <p class="login-problem" role="alert">
+          {why}
+        </p>
+      )}
+      {provider !== "" && (
+        <>
+          <Button kind="primary" disabled={busy} onClick={() => void attempt(() => leaveForProvider(left))}>
+            Log in with {new URL(provider).host}
+          </Button>
+          <p class="or">or</p>
+        </>
+      )}
+      <label class="stacked">
+        <span>Bearer token</span>
+        <input
+          type="password"
+          autoComplete="off"
+          autoFocus
+          value={given}
+          onInput={(event) => setGiven(event.currentTarget.value)}
+        />
+      </label>
+      <Button submit kind={provider === "" ? "primary" : undefined} disabled={busy || given.trim() === ""}>
+        Log in
+      </Button>
+      <p class="or">or</p>
+      <Button
+        disabled={busy}
+        onClick={() => {
+          void attempt(async () => continueWithCertificate(await check("")));
         }}
       >
-        <Logo size={52} />
-        <h1>podless console</h1>
-        <p class="dim">Log in with the credentials that you use for kubectl. They stay in this tab.</p>
-        {why !== "" && (
-          <p class="login-problem" role="alert">
-            {why}
-          </p>
-        )}
-        {provider !== "" && (
-          <>
-            <Button kind="primary" disabled={busy} onClick={() => void attempt(() => leaveForProvider(left.value))}>
-              Log in with {new URL(provider).host}
-            </Button>
-            <p class="or">or</p>
-          </>
-        )}
-        <label class="stacked">
-          <span>Bearer token</span>
-          <input
-            type="password"
-            autoComplete="off"
-            autoFocus
-            value={given}
-            onInput={(event) => setGiven(event.currentTarget.value)}
-          />
-        </label>
-        <Button submit kind={provider === "" ? "primary" : undefined} disabled={busy || given.trim() === ""}>
-          Log in
-        </Button>
-        <p class="or">or</p>
-        <Button
-          disabled={busy}
-          onClick={() => {
-            logOut();
-            void attempt(async () => {
-              await check("");
-              continueWithCertificate();
-            });
-          }}
-        >
-          Continue with a client certificate
-        </Button>
-        {busy && <Loading what="Asking the server" />}
-      </form>
-    </main>
+        Continue with a client certificate
+      </Button>
+      {busy && <Loading what="Asking the server" />}
+    </form>
+  );
+  return again ? <Over>{form}</Over> : <main class="login">{form}</main>;
+}
+
+/** A dialog over the page that only a login closes. */
+function Over({ children }: { children: ComponentChildren }) {
+  const place = useRef<HTMLDialogElement>(null);
+  useEffect(() => place.current?.showModal(), []);
+  return (
+    <dialog
+      ref={place}
+      class="dialog login-again"
+      aria-label="Log in again"
+      onCancel={(event) => event.preventDefault()}
+    >
+      {children}
+    </dialog>
   );
 }

@@ -1,4 +1,5 @@
 /** The last changes of objects that the user may read. */
+import { useEffect } from "preact/hooks";
 import { findKind } from "../api/discovery";
 import { type Change, readChanges } from "../api/history";
 import { formatAge, formatTime } from "../logic/time";
@@ -50,9 +51,15 @@ export function ChangeLine({ change, now }: { change: Change; now: number }) {
   );
 }
 
+const REFRESH = 10_000; // milliseconds
+
 export function RecentChanges({ limit, namespace = "" }: { limit: number; namespace?: string }) {
   const changes = useLoaded((signal) => readChanges({ namespace, limit }, signal), [limit, namespace]);
   const now = useNow(5000);
+  const reload = useNow(REFRESH);
+  useEffect(() => {
+    if (!document.hidden) changes.reload();
+  }, [reload]);
   if (changes.error !== null) return <Problem error={changes.error} title="The log of changes cannot be read" />;
   if (changes.value === null) return <Loading />;
   if (changes.value.items.length === 0) return <Empty title="No changes yet" />;

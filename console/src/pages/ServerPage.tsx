@@ -7,6 +7,7 @@ import { countRequests, LINES, parseChecks, parseMetrics, type Reading } from ".
 import { Plot } from "../server/Plot";
 import { RequestLog } from "../server/RequestLog";
 import { Badge, Loading, Problem } from "../ui/parts";
+import { PlainTable, StatusBadge } from "../ui/PlainTable";
 import "../styles/definitions.css";
 
 const EVERY = 2000; // milliseconds
@@ -104,30 +105,17 @@ export function ServerPage() {
         ))}
       </div>
       <h2 class="section-title">Requests of the last two seconds</h2>
-      <div class="table-box static" tabIndex={0} role="region" aria-label="Requests">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Request</th>
-              <th scope="col">Answer</th>
-              <th scope="col" class="number">
-                Count
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, BUSIEST).map((row) => (
-              <tr key={row.key}>
-                <td>{row.what}</td>
-                <td>
-                  <Badge tone={row.code >= "400" ? "bad" : "good"}>{row.code}</Badge>
-                </td>
-                <td class="number">{row.count}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable label="Requests" heads={["Request", "Answer", "Count"]} numbers={["Count"]}>
+        {rows.slice(0, BUSIEST).map((row) => (
+          <tr key={row.key}>
+            <td>{row.what}</td>
+            <td>
+              <StatusBadge code={Number(row.code)} />
+            </td>
+            <td class="number">{row.count}</td>
+          </tr>
+        ))}
+      </PlainTable>
       <h2 class="section-title">Faults for tests</h2>
       <Faults />
       {findKind("testing.podless.dev", "v1", "faults") !== undefined && (

@@ -4,6 +4,7 @@ import { findKind } from "../api/discovery";
 import { TextEditor } from "../editor/TextEditor";
 import { writeYaml } from "../editor/yaml";
 import { Button, Empty } from "../ui/parts";
+import { PlainTable } from "../ui/PlainTable";
 import { compareSchemas } from "./compare";
 import { type Definition, shapeOf, type Version } from "./definition";
 import { exampleObject } from "./example";
@@ -94,32 +95,19 @@ export function Columns({ version }: { version: Version | undefined }) {
       {columns.length === 0 ? (
         <Empty title="No columns of its own">Tables show name and age.</Empty>
       ) : (
-        <div class="table-box static" tabIndex={0} role="region" aria-label="Columns">
-          <table>
-            <thead>
-              <tr>
-                <th>Name</th>
-                <th>Type</th>
-                <th>Path</th>
-                <th>Shown</th>
-                <th>About</th>
-              </tr>
-            </thead>
-            <tbody>
-              {columns.map((one) => (
-                <tr key={one.name}>
-                  <td>{one.name}</td>
-                  <td>{one.type}</td>
-                  <td>
-                    <code>{one.jsonPath}</code>
-                  </td>
-                  <td>{(one.priority ?? 0) === 0 ? "always" : "wide"}</td>
-                  <td>{one.description}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable label="Columns" heads={["Name", "Type", "Path", "Shown", "About"]}>
+          {columns.map((one) => (
+            <tr key={one.name}>
+              <td>{one.name}</td>
+              <td>{one.type}</td>
+              <td>
+                <code>{one.jsonPath}</code>
+              </td>
+              <td>{(one.priority ?? 0) === 0 ? "always" : "wide"}</td>
+              <td>{one.description}</td>
+            </tr>
+          ))}
+        </PlainTable>
       )}
       <p class="dim try-note">
         Subresources: {Object.keys(version?.subresources ?? {}).join(", ") || "none"}. Selectable fields:{" "}

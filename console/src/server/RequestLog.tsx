@@ -1,8 +1,9 @@
 /** The requests of all clients as they come, from /podless/requests. Servers with --enable-faults have it. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError, followLines } from "../api/http";
-import { formatClock } from "../logic/time";
+import { formatClock, formatDuration } from "../logic/time";
 import { Badge, Button, Empty, Problem } from "../ui/parts";
+import { PlainTable, StatusBadge } from "../ui/PlainTable";
 
 interface Logged {
   at: number;
@@ -11,6 +12,7 @@ interface Logged {
   verb: string;
   path: string;
   status: number;
+  seconds: number;
 }
 
 type Line = Logged | { skipped: number };
@@ -91,38 +93,28 @@ export function RequestLog() {
       {fitting.length === 0 ? (
         <Empty title={lines.length === 0 ? "No requests yet" : "No other client has sent a request that matches"} />
       ) : (
-        <div class="table-box request-log" tabIndex={0} role="region" aria-label="Request log">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Status</th>
-                <th scope="col">Verb</th>
-                <th scope="col">Path</th>
-                <th scope="col">User</th>
-                <th scope="col">Client</th>
-              </tr>
-            </thead>
-            <tbody>
-              {fitting.map((line) => (
-                <tr key={`${line.at} ${line.path} ${line.user}`}>
-                  <td>{formatClock(line.at * 1000)}</td>
-                  <td>
-                    <Badge tone={line.status >= 400 || line.status === 0 ? "bad" : "good"}>
-                      {line.status === 0 ? "cut" : line.status}
-                    </Badge>
-                  </td>
-                  <td>{line.verb}</td>
-                  <td class="whole">
-                    <code>{line.path}</code>
-                  </td>
-                  <td>{line.user}</td>
-                  <td title={line.agent}>{line.agent.split(" ")[0]}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          label="Request log"
+          tall
+          heads={["Time", "Status", "Duration", "Verb", "Path", "User", "Client"]}
+          numbers={["Duration"]}
+        >
+          {fitting.map((line, index) => (
+            <tr key={`${line.at} ${index}`}>
+              <td>{formatClock(line.at * 1000)}</td>
+              <td>
+                <StatusBadge code={line.status} />
+              </td>
+              <td class="number">{formatDuration(line.seconds)}</td>
+              <td>{line.verb}</td>
+              <td class="whole">
+                <code>{line.path}</code>
+              </td>
+              <td>{line.user}</td>
+              <td title={line.agent}>{line.agent.split(" ")[0]}</td>
+            </tr>
+          ))}
+        </PlainTable>
       )}
     </>
   );

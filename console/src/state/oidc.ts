@@ -36,6 +36,15 @@ function encode(bytes: Uint8Array): string {
 
 const draw = (): string => encode(crypto.getRandomValues(new Uint8Array(32)));
 
+class Rejected extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 async function ask<T>(path: string, body?: unknown): Promise<T> {
   const answer = await fetch(
     path,
@@ -44,7 +53,7 @@ async function ask<T>(path: string, body?: unknown): Promise<T> {
       : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) },
   );
   const told = (await answer.json().catch(() => ({}))) as T & { message?: string };
-  if (!answer.ok) throw new Error(told.message ?? `The server answers ${answer.status}.`);
+  if (!answer.ok) throw new Rejected(answer.status, told.message ?? `The server answers ${answer.status}.`);
   return told;
 }
 
@@ -78,13 +87,24 @@ export async function leaveForProvider(again: boolean): Promise<void> {
   location.assign(target);
 }
 
-function readNonce(token: string): unknown {
-  const text = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
-  return (JSON.parse(text) as { nonce?: unknown }).nonce;
+/** The claims of a token, without a look at its signature; none for another text. */
+export function readClaims(token: string): Record<string, unknown> {
+  try {
+    const text = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }
 
-/** Turn a return into a token and the fragment that the user left from. Throws an error with a text for the user. */
-export async function redeemReturn(given: URLSearchParams): Promise<{ token: string; hash: string }> {
+interface Granted {
+  token: string;
+  /** The token that gives the next one, undefined if the provider gives none. */
+  refresh?: string;
+}
+
+/** Turn a return into tokens and the fragment that the user left from. Throws an error with a text for the user. */
+export async function redeemReturn(given: URLSearchParams): Promise<Granted & { hash: string }> {
   const text = sessionStorage.getItem(KEY);
   sessionStorage.removeItem(KEY);
   const sent = text === null ? null : (JSON.parse(text) as Sent);
@@ -95,11 +115,33 @@ export async function redeemReturn(given: URLSearchParams): Promise<{ token: str
     throw new Error(
       `The provider rejects the login: ${[error, given.get("error_description") ?? ""].filter((one) => one !== "").join(": ")}`,
     );
-  const { token } = await ask<{ token: string }>("/console/oidc/token", {
-    code: given.get("code"),
-    verifier: sent.verifier,
-  });
-  if (readNonce(token) !== sent.nonce)
+  const body = { code: given.get("code"), verifier: sent.verifier };
+  const granted = await ask<Granted>("/console/oidc/token", body);
+  if (readClaims(granted.token)["nonce"] !== sent.nonce)
     throw new Error("The provider answered with the token of another login. Log in again.");
-  return { token, hash: sent.hash };
+  return { ...granted, hash: sent.hash };
+}
+
+const ATTEMPTS = 4; // while the provider or the server does not answer
+const PAUSE = 2000; // milliseconds between them
+
+/** Get a new token for a refresh token; null if the provider gives none. */
+export async function renewToken(refresh: string): Promise<{ token: string; refresh: string } | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const granted = await ask<Granted>("/console/oidc/renew", { refresh });
+      return { token: granted.token, refresh: granted.refresh ?? refresh };
+    } catch (error) {
+      const final = error instanceof Rejected && error.code < 500 && error.code !== 429;
+      if (final || attempt === ATTEMPTS) return null;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    }
+  }
+}
+
+/** Ask the provider to end a refresh token. The request goes on when the page is left. */
+export function revokeToken(refresh: string): void {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ refresh });
+  fetch("/console/oidc/revoke", { method: "POST", headers, body, keepalive: true }).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 /** The page that is shown, kept in the fragment of the URL, so that a link or a reload leads back to it. */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { Kind } from "../api/discovery";
 
 export interface Route {
@@ -8,9 +8,18 @@ export interface Route {
   query: Record<string, string>;
 }
 
+/** Decode a part of the address; one that is malformed stays as it is. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 export function parseRoute(hash: string): Route {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const parts = path.split("/").map(decodeURIComponent);
+  const parts = path.split("/").map(decodePart);
   return { page: parts[0] ?? "", parts: parts.slice(1), query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
@@ -23,6 +32,31 @@ export function makeHash(page: string, parts: string[] = [], query: Record<strin
 
 export const route = signal<Route>(parseRoute(location.hash));
 window.addEventListener("hashchange", () => (route.value = parseRoute(location.hash)));
+
+const TITLES: Record<string, string> = {
+  definitions: "Definitions",
+  history: "History",
+  access: "Access",
+  server: "Server",
+};
+
+/** The title of the window for a page: what it shows comes first. */
+export function titleOf({ page, parts }: Route): string {
+  const [, , resource = "", name = ""] = parts;
+  const shown =
+    page === "object"
+      ? [name, resource]
+      : page === "list"
+        ? [resource]
+        : page === "new"
+          ? ["New", resource]
+          : [TITLES[page] ?? "Overview", page === "definitions" ? (parts[0] ?? "") : ""];
+  return [...shown.filter((one) => one !== ""), "podless"].join(" · ");
+}
+
+effect(() => {
+  document.title = titleOf(route.value);
+});
 
 export function go(hash: string): void {
   location.hash = hash;

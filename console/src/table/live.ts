@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Kind, pathOf } from "../api/discovery";
 import { follow, type Liveness } from "../api/follow";
-import { get, makeQuery } from "../api/http";
+import { ApiError, get, makeQuery } from "../api/http";
 import { AS_TABLE, type Table } from "../api/types";
 import { TableRows } from "./rows";
 
@@ -19,6 +19,8 @@ export interface LiveTable {
   state: Liveness;
   error: Error | null;
   loadingMore: boolean;
+  /** Why the next page could not be read, null if it was. */
+  moreError: Error | null;
   loadMore: () => Promise<void>;
   loadAll: () => Promise<void>;
 }
@@ -30,6 +32,8 @@ export function useLiveTable(kind: Kind, selection: Selection): LiveTable {
   const [state, setState] = useState<Liveness>("loading");
   const [error, setError] = useState<Error | null>(null);
   const [loadingMore, setLoadingMore] = useState(false);
+  const [moreError, setMoreError] = useState<Error | null>(null);
+  const [turn, setTurn] = useState(0);
   const table = useRef(new TableRows());
   const busy = useRef(false);
   const { namespace, labels, fields } = selection;
@@ -49,6 +53,7 @@ export function useLiveTable(kind: Kind, selection: Selection): LiveTable {
     };
     setState("loading");
     setError(null);
+    setMoreError(null);
     changed();
     const stop = follow<Table>({
       accept: AS_TABLE,
@@ -75,20 +80,24 @@ export function useLiveTable(kind: Kind, selection: Selection): LiveTable {
       stop();
       cancelAnimationFrame(frame);
     };
-  }, [path, labels, fields]);
+  }, [path, labels, fields, turn]);
 
   const loadMore = async (): Promise<void> => {
     const own = table.current;
     if (busy.current || own.next === "") return;
     busy.current = true;
     setLoadingMore(true);
+    setMoreError(null);
     try {
       const page = await get<Table>(path + makeQuery({ ...common, limit: PAGE, continue: own.next }), {
         accept: AS_TABLE,
       });
       if (table.current === own) own.append(page);
     } catch (problem) {
-      if (table.current === own) setError(problem as Error);
+      if (table.current !== own) return;
+      if (problem instanceof ApiError && problem.code === 410)
+        setTurn((before) => before + 1); // the list is too old
+      else setMoreError(problem as Error);
     } finally {
       busy.current = false;
       setLoadingMore(false);
@@ -103,5 +112,5 @@ export function useLiveTable(kind: Kind, selection: Selection): LiveTable {
       if (own.next === before) return;
     }
   };
-  return { table: table.current, generation, state, error, loadingMore, loadMore, loadAll };
+  return { table: table.current, generation, state, error, loadingMore, moreError, loadMore, loadAll };
 }

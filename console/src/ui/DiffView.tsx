@@ -1,6 +1,7 @@
 /** The difference of two texts. */
 import { useMemo } from "preact/hooks";
 import { diffLines, foldSame } from "../logic/diff";
+import { Lines } from "./Lines";
 
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
@@ -8,8 +9,11 @@ export function DiffView({ before, after, label = "Difference" }: { before: stri
   const lines = useMemo(() => foldSame(diffLines(before, after)), [before, after]);
   if (lines.every((line) => line === null || line.kind === "same")) return <p class="dim">No difference</p>;
   return (
-    <ol class="code diff panel" tabIndex={0} aria-label={label}>
-      {lines.map((line, index) =>
+    <Lines
+      label={label}
+      kind="diff"
+      lines={lines}
+      line={(line, index) =>
         line === null ? (
           <li key={index} class="fold" aria-hidden="true">
             ⋯
@@ -19,8 +23,8 @@ export function DiffView({ before, after, label = "Difference" }: { before: stri
             <span class="diff-sign">{SIGNS[line.kind]}</span>
             <code>{line.text}</code>
           </li>
-        ),
-      )}
-    </ol>
+        )
+      }
+    />
   );
 }

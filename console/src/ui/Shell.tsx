@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { loadKinds, loadNamespaces } from "../api/discovery";
 import { get, reachable } from "../api/http";
 import { nextTheme, sidebarOpen, theme } from "../state/preferences";
-import { leave } from "../state/session";
+import { leave, userName } from "../state/session";
 import { Icon, Logo } from "./Icon";
 import { Palette } from "./Palette";
 import { Button } from "./parts";
@@ -18,7 +18,7 @@ interface Review {
 const REFRESH = 10_000; // milliseconds between two looks at discovery
 
 export function Shell({ children }: { children: ComponentChildren }) {
-  const [user, setUser] = useState("");
+  const user = userName.value;
   const [palette, setPalette] = useState(false);
   useEffect(() => {
     const load = (): void => void Promise.allSettled([loadKinds(), loadNamespaces()]);
@@ -30,7 +30,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       body: review,
       quiet: true,
     }).then(
-      (found) => setUser(found.status?.userInfo?.username ?? ""),
+      (found) => (userName.value = found.status?.userInfo?.username ?? ""),
       () => undefined,
     );
     return () => clearInterval(timer);
@@ -40,7 +40,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
         setPalette(true);
-      }
+      } else if (event.key === "Escape") sidebarOpen.value = false;
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
