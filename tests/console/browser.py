@@ -131,3 +131,23 @@ class Browser:
     def close(self) -> None:
         """End the browser."""
         self.driver.quit()
+
+
+def editor(browser: Browser) -> str:
+    script = "const e = document.querySelector('.editor-place')?.shadowRoot?.querySelector('.cm-content');"
+    return str(browser.run(script + "return e ? e.innerText : ''"))
+
+
+def write(browser: Browser, old: str, new: str) -> None:
+    """Replace a text in the editor as a user does who selects a line and types."""
+    browser.wait(lambda: old in editor(browser), f"the editor does not have {old}")
+    text = browser.run(
+        "const lines = [...document.querySelector('.editor-place').shadowRoot.querySelectorAll('.cm-line')];"
+        "const line = lines.find(one => one.innerText.includes(arguments[0]));"
+        "line.closest('.cm-content').focus();"
+        "getSelection().setBaseAndExtent(line, 0, line, line.childNodes.length);"
+        "return line.textContent",
+        old,
+    )
+    browser.driver.execute_cdp_cmd("Input.insertText", {"text": text.replace(old, new)})
+    browser.wait(lambda: new in editor(browser), f"the editor does not have {new}: {editor(browser)}")

@@ -20,7 +20,7 @@ from podless.kinds import view
 from podless.store import Operation
 from podless.store.history import LONG
 from tests.console import demo
-from tests.console.browser import CHROMIUM, DRIVER, Browser
+from tests.console.browser import CHROMIUM, DRIVER, Browser, editor, write
 
 pytestmark = [
     pytest.mark.clients,
@@ -89,26 +89,6 @@ def rows(browser: Browser) -> list[str]:
         "return [...document.querySelectorAll('tbody tr:not(.space) td a')].map(one => one.textContent)"
     )
     return [str(name) for name in shown]
-
-
-def editor(browser: Browser) -> str:
-    script = "const e = document.querySelector('.editor-place')?.shadowRoot?.querySelector('.cm-content');"
-    return str(browser.run(script + "return e ? e.innerText : ''"))
-
-
-def write(browser: Browser, old: str, new: str) -> None:
-    """Replace a text in the editor as a user does who selects a line and types."""
-    browser.wait(lambda: old in editor(browser), f"the editor does not have {old}")
-    text = browser.run(
-        "const lines = [...document.querySelector('.editor-place').shadowRoot.querySelectorAll('.cm-line')];"
-        "const line = lines.find(one => one.innerText.includes(arguments[0]));"
-        "line.closest('.cm-content').focus();"
-        "getSelection().setBaseAndExtent(line, 0, line, line.childNodes.length);"
-        "return line.textContent",
-        old,
-    )
-    browser.driver.execute_cdp_cmd("Input.insertText", {"text": text.replace(old, new)})
-    browser.wait(lambda: new in editor(browser), f"the editor does not have {new}: {editor(browser)}")
 
 
 def replicas(server: Server) -> Any:

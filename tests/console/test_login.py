@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from podless import Server
 from podless.auth.access import OIDC
 from podless.http.tls import Certificates
 from tests.auth.provider import Provider
-from tests.console.browser import CHROMIUM, DRIVER, Browser
+from tests.console.browser import CHROMIUM, DRIVER, Browser, editor, write
 
 pytestmark = [
     pytest.mark.clients,
@@ -55,9 +54,14 @@ def browser(server: Server, provider: Provider, opened: Browser) -> Browser:
     opened.run("sessionStorage.clear()")
     opened.open(f"{server.url}/console/{SECRETS}")
     opened.driver.refresh()
-    provider.claims = {"exp": int(time.time()) + 7200}
+    provider.claims = {"exp": seconds_of(server) + 7200}
     opened.find("h1", "podless console")
     return opened
+
+
+def seconds_of(server: Server) -> int:
+    """Return the Unix time of the server, which other tests advance."""
+    return int(server.clock.now().timestamp())
 
 
 def log_in(browser: Browser, user: str) -> None:
@@ -72,7 +76,7 @@ def test_a_provider_logs_in_and_leads_back_to_the_page(browser: Browser) -> None
     browser.find(".user-name", "ann@example.com")
     browser.find("h1", "Secret")
     assert browser.driver.current_url.partition("/console/")[2] == SECRETS
-    assert browser.run("return Object.keys(sessionStorage).join()") == "podless.token"
+    assert sorted(browser.run("return Object.keys(sessionStorage)")) == ["podless.refresh", "podless.token"]
     assert browser.run("return localStorage.length + document.cookie.length") == 0
     assert not [line for line in browser.errors() if "Security Policy" in line]
 
@@ -126,17 +130,60 @@ def test_who_logs_out_is_asked_again(browser: Browser, provider: Provider) -> No
     assert provider.asked[-1]["prompt"] == "login"
 
 
-def test_an_expired_token_leads_to_a_new_login(server: Server, browser: Browser, provider: Provider) -> None:
-    provider.claims = {"exp": int(time.time()) + 600}
+def test_a_session_outlives_its_token_until_the_user_logs_out(
+    server: Server, browser: Browser, provider: Provider
+) -> None:
+    provider.claims = {"exp": seconds_of(server) + 600}
     log_in(browser, "ann")
     browser.find("h1", "Secret")
-    provider.claims = {"exp": int(time.time()) + 7200}
+    before = browser.run("return sessionStorage.getItem('podless.token')")
+    provider.claims = {"exp": seconds_of(server) + 7200}
     server.clock.advance(minutes=20)
+    renewed = "return sessionStorage.getItem('podless.token')"
+    browser.wait(lambda: browser.run(renewed) not in (None, before), "no new token")  # the page asks every ten seconds
+    assert not browser.all(".login-card")
     browser.driver.refresh()
-    browser.find("[role=alert]", "no longer accepts")
-    browser.click("button", "Log in with 127.0.0.1")
-    browser.find("h1", "Secret")  # the provider knows the user still
+    browser.find("h1", "Secret")
+    last = browser.run("return sessionStorage.getItem('podless.refresh')")
+    browser.click("button[aria-label='Log out']")
+    browser.find("h1", "podless console")
+    browser.wait(lambda: last in provider.revoked, "the refresh token was not revoked")
+
+
+def test_edits_survive_a_login_after_the_token_expired(
+    server: Server, browser: Browser, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {"size": "small"}})
+    place = "#/object/core/v1/configmaps/kept?ns=default&tab=yaml"
+    provider.claims = {"exp": seconds_of(server) + 600}
+    log_in(browser, "ann")
     browser.find(".user-name", "ann@example.com")
+    browser.open(f"{server.url}/console/{place}")
+    write(browser, "size: small", "size: large")
+    browser.find(".edit-actions", "Changed")
+    monkeypatch.setattr(provider, "_refreshes", {})  # the provider ended the session
+    server.clock.advance(minutes=20)
+    browser.find("dialog.login-again [role=alert]", "no longer accepts")
+    assert browser.run("return sessionStorage.length") == 0
+    assert "size: large" in editor(browser)
+    browser.type("dialog input[type=password]", provider.sign(email="ann@example.com", exp=seconds_of(server) + 900))
+    browser.click("dialog button[type=submit]")
+    browser.gone("dialog")
+    assert "size: large" in editor(browser)
+    browser.click("button", "Save")
+    browser.wait(lambda: (server.get("configmaps", "kept") or {})["data"]["size"] == "large", "not saved")
+
+
+def test_nothing_of_a_session_is_left_for_another_user(server: Server, browser: Browser) -> None:
+    log_in(browser, "bob")
+    browser.find("[role=alert]", 'User "bob@example.com" cannot list')
+    browser.click("button[aria-label='Log out']")
+    browser.find("h1", "podless console")
+    browser.type("input[type=password]", server.token)
+    browser.click("button[type=submit]")
+    browser.find(".user-name", "admin")
+    browser.open(f"{server.url}/console/#/access")
+    browser.find(".empty", "The server refused nothing")
 
 
 @pytest.mark.skipif(shutil.which("pk12util") is None, reason="pk12util of libnss3-tools is not installed")
