@@ -320,6 +320,78 @@ def test_a_user_sees_only_what_rbac_allows(page: Page) -> None:
     browser.find("[role=alert]", "forbidden")
 
 
+def test_texts_of_clients_are_only_text(server: Server, page: Page) -> None:
+    evil = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>[a](javascript:window.hurt=1)"
+    rule = {"rule": "self.policy != 'lfu'", "message": evil}
+    spec = {
+        "type": "object",
+        "description": evil,
+        "properties": {"policy": {"type": "string", "description": evil}},
+        "x-kubernetes-validations": [rule],
+    }
+    server.apply(demo.definition("evils", "Evil", spec, [("Policy", "string", ".spec.policy")]))
+    metadata = {"name": "evil", "namespace": "shop", "annotations": {"a": evil, "b": "\u202egnisrever"}}
+    made = server.apply(
+        {"apiVersion": f"{demo.GROUP}/v1", "kind": "Evil", "metadata": metadata, "spec": {"policy": evil}}
+    )
+    involved = {"apiVersion": f"{demo.GROUP}/v1", "kind": "Evil", "name": "evil", "namespace": "shop"}
+    event = {"metadata": {"name": "evil.1", "namespace": "shop"}, "involvedObject": involved, "type": "Warning"}
+    server.apply({"apiVersion": "v1", "kind": "Event", "reason": evil[:60], "message": evil, **event})
+    assert made
+    place = "#/object/data.example.com/v1/evils/evil?ns=shop"
+    for hash_, shown in (
+        (place, ".condition"),
+        ("#/list/data.example.com/v1/evils", "tbody td"),
+        (f"{place}&tab=form", ".hint"),
+        (f"{place}&tab=history", ".diff"),
+        ("#/definitions/evils.data.example.com", ".tree"),
+    ):
+        browser = page(hash_)
+        browser.find(shown, "<img src=x")
+        assert browser.run("return [...document.querySelectorAll('img, a[href^=javascript]')].length") == 0
+        assert browser.run("return window.hurt ?? 0") == 0
+    browser = page(f"{place}&tab=yaml")
+    write(browser, "policy:", "policy: lfu #")
+    browser.find(".verdict", "<img src=x")
+    assert browser.run("return (window.hurt ?? 0) + document.querySelectorAll('img').length") == 0
+
+
+def test_odd_addresses_show_a_page(page: Page) -> None:
+    browser = page("#/list/%E0%A4%A/v1/x")
+    browser.find(".empty", "The server does not serve x")
+    browser = page("#/object/core/v1/configmaps/none?ns=shop")
+    browser.find(".badge", "not found")
+    browser.find("h1", "none")
+    assert not browser.all("[role=tab]")
+    assert browser.run("return document.title") == "none · configmaps · podless"
+
+
+def test_a_draft_is_one_for_yaml_and_form_and_survives_other_pages(page: Page) -> None:
+    browser = page(f"{ORDERS}&tab=yaml")
+    write(browser, "storage: 20Gi", "storage: 21Gi")
+    browser.click("[role=tab]", "Form")
+    storage = "return document.querySelector(\"[data-field='spec.storage'] input\")?.value"
+    browser.wait(lambda: browser.run(storage) == "21Gi")
+    browser.click(".sidebar a", "Server")
+    browser.find("h1", "Server")
+    browser.driver.back()
+    browser.click("[role=tab]", "YAML")
+    browser.wait(lambda: "storage: 21Gi" in editor(browser))
+    browser.click("button", "Discard")
+    browser.wait(lambda: "storage: 20Gi" in editor(browser))
+
+
+def test_values_of_secrets_are_hidden(page: Page) -> None:
+    browser = page("#/object/core/v1/secrets/orders-password?ns=shop")
+    browser.find(".data", "hidden, 7 bytes")
+    assert "example" not in browser.find(".data").text
+    browser.click("button", "Show the values")
+    browser.find(".data dd", "example")
+    browser = page("#/object/core/v1/secrets/orders-password?ns=shop&tab=history")
+    browser.find(".diff .added", "hidden, 7 bytes")
+    assert "ZXhhbXBsZQ" not in browser.text()
+
+
 def test_access_of_several_users_is_compared(server: Server, page: Page) -> None:
     browser = page("#/access?ns=shop")
     user, groups = (f".subject-picker input[placeholder='{one}']" for one in ("zoe", "team-a,team-b"))

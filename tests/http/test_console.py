@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from podless import Server
-from podless.http.console import LINK, POLICY, is_foreign
+from podless.http.codelogin import CodeLogin
+from podless.http.console import LINK, POLICY, Console, is_foreign
+from podless.http.message import Request, Response
 
 HOST = "127.0.0.1:6443"
 
@@ -51,6 +53,49 @@ def test_the_page_needs_no_login_and_has_a_strict_policy(server: Server) -> None
     assert headers["cache-control"] == "no-cache"
     assert b"<div id=root>" in body.replace(b'"', b"")
     assert ask(server, "GET", "/api")[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/console/"), ("GET", "/console/no"), ("PUT", "/console/"), ("POST", LINK), ("GET", "/console")],
+)
+def test_no_answer_can_be_framed_read_elsewhere_or_sets_a_cookie(server: Server, method: str, path: str) -> None:
+    _, headers, _ = ask(server, method, path, headers=own(server))
+    assert headers["x-frame-options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert not {"set-cookie", "access-control-allow-origin"} & headers.keys()
+
+
+@pytest.mark.parametrize(
+    "path", ["/console", "//evil.example/console", "/console//evil.example", "/console?to=//evil.example"]
+)
+def test_no_path_leads_to_another_site(server: Server, path: str) -> None:
+    _, headers, _ = ask(server, "GET", path)
+    assert headers.get("location", "/console/") == "/console/"
+
+
+def test_a_page_elsewhere_cannot_use_the_certificate_of_a_user() -> None:
+    passed: list[str] = []
+
+    def handler(request: Request) -> Response:
+        passed.append(request.path)
+        return Response(200)
+
+    handle = Console(lambda: "token", CodeLogin(None)).filter(handler)
+
+    def send(certified: bool, **headers: str) -> None:
+        request = Request("POST", "/api/v1/namespaces", {"host": HOST, **headers})
+        request.certificate = object() if certified else None  # type: ignore[assignment]
+        handle(request)
+
+    send(True, origin="https://evil.example")
+    assert passed == []
+    send(True, origin=f"https://{HOST}")
+    send(True)  # no browser
+    send(False, origin="https://evil.example")  # such a page has no token
+    assert len(passed) == 3
 
 
 def test_files_with_hashed_names_may_be_kept_and_are_compressed(server: Server) -> None:
