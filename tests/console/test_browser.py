@@ -187,13 +187,17 @@ def test_the_editor_completes_fields_and_explains_them(page: Page) -> None:
     ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys(" ").key_up(Keys.CONTROL).perform()
     option = f"{inside}.querySelector('.cm-tooltip-autocomplete li')"
     browser.wait(lambda: "storage" in browser.run(f"{option}?.textContent ?? ''"), "no completion")
-    browser.run(option).click()
+    browser.wait(lambda: browser.run(option).click() is None)  # the editor may draw the list anew meanwhile
     browser.wait(lambda: "storage:" in editor(browser), "not completed")
     line = f"{inside.replace('return ', 'const root = ')};"
     line += "return [...root.querySelectorAll('.cm-line')].find(one => one.textContent.includes('engine'))"
-    ActionChains(browser.driver).move_to_element_with_offset(browser.run(line), -200, 0).perform()
-    box = browser.run(line + ".querySelector('span')")
-    ActionChains(browser.driver).move_to_element(box).perform()
+
+    def hover() -> bool:  # the editor may draw the line anew meanwhile
+        ActionChains(browser.driver).move_to_element_with_offset(browser.run(line), -200, 0).perform()
+        ActionChains(browser.driver).move_to_element(browser.run(line + ".querySelector('span')")).perform()
+        return True
+
+    browser.wait(hover)
     told = f"{inside}.querySelector('.cm-tooltip-hover')?.textContent ?? ''"
     browser.wait(lambda: "The program that runs." in browser.run(told), "no explanation")
 
@@ -428,8 +432,8 @@ def test_the_server_page_plots_and_switches_faults(server: Server, page: Page) -
     context = ssl.create_default_context(cafile=server.authority)
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(asked, context=context)
-    browser.find(".request-log tr", "/api/v1/namespaces/none")
-    assert "tester/1" in browser.find(".request-log tbody tr").text  # and none of the browser's own
+    browser.find(".tall tr", "/api/v1/namespaces/none")
+    assert "tester/1" in browser.find(".tall tbody tr").text  # and none of the browser's own
     browser.type("input[aria-label='Filter requests']", "no such request")
     browser.find(".empty", "No other client")
     browser = page("#/server", READER)
