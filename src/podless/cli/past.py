@@ -1,4 +1,4 @@
-"""podless serve --at: serves a folder's earlier state from a copy."""
+"""podless serve --at: serves an earlier state of a folder or of an etcd from a copy."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import asyncio
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from podless.app import Settings, StartError
 from podless.cli.engine import DATABASE
+from podless.cluster import make_store
 from podless.history.moments import find_revision
-from podless.store import Compacted, InUse, StoreError
-from podless.store.sqlite import SQLiteStore
+from podless.settings import ClusterSettings
+from podless.store import Compacted, InUse, Store, StoreError
+from podless.store.engines import ENGINES
 from podless.store.sqlite.copying import copy_state
 
 # so that the same credentials hold
@@ -20,37 +23,41 @@ _FOREVER = 1e9  # seconds that events stay
 
 
 def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
-    """Return settings that serve the state of `settings.data` at a moment, read-only, from `folder`.
+    """Return settings that serve the state of a store at a moment, read-only, from a copy in `folder`.
 
     Raises StartError.
     """
-    if settings.data is None or settings.store != "sqlite":
-        raise StartError("--at requires a data folder with a SQLite database (--data)")
-    source = Path(settings.data)
-    if not (source / DATABASE).exists():
+    shared = ENGINES[settings.store].shared
+    if settings.data is None and not shared:
+        raise StartError("--at requires a data folder (--data) or --store etcd")
+    source = Path(settings.data or "")
+    if not shared and not (source / DATABASE).exists():
         raise StartError(f"{source / DATABASE}: no such database")
     try:
-        asyncio.run(_copy(source / DATABASE, at, folder / DATABASE))
+        asyncio.run(_copy(make_store(settings, source / DATABASE, compacting=False), at, folder / DATABASE))
     except InUse:
         raise StartError(
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
         ) from None
     except Compacted as error:
+        where = settings.store if shared else source
         raise StartError(
-            f"{source}: the history has no state at {at}: the oldest one is revision {error.revision}"
+            f"{where}: the history has no state at {at}: the oldest one is revision {error.revision}"
         ) from None
     except ValueError as error:
         raise StartError(f"--at: {error}, or a revision") from None
     except StoreError as error:
         raise StartError(str(error)) from None
     for name in _FILES:
-        if (source / name).exists():
+        if settings.data is not None and (source / name).exists():
             shutil.copy2(source / name, folder / name)
-    return replace(settings, data=folder, read_only=True, event_ttl=_FOREVER, garbage_delay=None)
+    copied: dict[str, Any] = {"store": "sqlite", "data": folder, "read_only": True}
+    if shared:  # its options mean nothing to the copy
+        copied[settings.store] = getattr(ClusterSettings(), settings.store)
+    return replace(settings, **copied, event_ttl=_FOREVER, garbage_delay=None)
 
 
-async def _copy(source: Path, at: str, target: Path) -> None:
-    store = SQLiteStore(source)
+async def _copy(store: Store, at: str, target: Path) -> None:
     await store.open()
     store.hold()  # its history stays as it is
     try:

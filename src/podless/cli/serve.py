@@ -31,9 +31,7 @@ def add(commands: Any) -> None:
         formatter_class=options.DefaultsFormatter,
     )
     options.add_options(parser)
-    parser.add_argument(
-        "--at", metavar="REVISION|TIME", default="", help="serve the folder's state at that moment, read-only"
-    )
+    parser.add_argument("--at", metavar="REVISION|TIME", default="", help="serve the state at that moment, read-only")
     parser.set_defaults(run=run)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 
 from podless import Server
 from podless.apis.layout import key_layout
+from podless.app import Settings
+from podless.cli.past import settle_past
 from podless.store import Compacted, Operation, Stored
 from podless.store.contract import AUTHOR, Author
 from podless.store.etcd import trimmer
@@ -262,3 +265,17 @@ async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str
 async def test_every_verb_is_told_as_it_was_over_compaction_and_a_restart(etcd: str) -> None:
     options = {"store": "etcd", "etcd": Etcd(servers=(etcd,), prefix=f"/log{next(_NUMBERS)}", compaction=0)}
     await write_and_compare(7, options | {"history_log": FOREVER}, writes=60)
+
+
+async def test_an_earlier_state_can_be_served_from_a_copy(etcd: str, tmp_path: Path) -> None:
+    options: Any = {"store": "etcd", "etcd": Etcd(servers=(etcd,), prefix=f"/log{next(_NUMBERS)}", compaction=0)}
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"n": "0"}}
+    async with Server(**options) as server:
+        [first] = await server.client.apply(obj)
+        await server.client.apply(obj | {"data": {"n": "1"}})
+        at, store = first["metadata"]["resourceVersion"], server._running().cluster.api.store  # type: ignore[union-attr]
+        await store.compact(await store.current())
+        past = await asyncio.to_thread(settle_past, Settings(**options), at, tmp_path)
+    assert (past.store, past.read_only) == ("sqlite", True)
+    async with Server(tmp_path) as copy:
+        assert await copy.client.get("configmap", "one") == first
