@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from podless import Server
-from podless.http import openapi
 from podless.publish.openapi import documents, v3
 from tests.conftest import Client
 
@@ -38,13 +35,3 @@ def test_what_takes_long_is_made_beside_the_loop_and_kept(monkeypatch: pytest.Mo
             assert len(seen) == made
             assert all("off-loop" in name for name in seen)
         client.close()
-
-
-def test_modules_are_imported_one_at_a_time() -> None:
-    known: set[str] = set()
-    for name in openapi._MODULES:
-        source = (Path(documents.__file__).parent / f"{name}.py").read_text()
-        top = re.findall(r"^from podless\.publish\.openapi(?:\.(\w+))? import (.+)$", source, re.MULTILINE)
-        wanted = {one for module, names in top for one in ([module] if module else names.split(", "))}
-        assert wanted <= known, name
-        known.add(name)

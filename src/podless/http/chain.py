@@ -27,6 +27,7 @@ from podless.http.current import with_current_state
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.impersonation import with_impersonation
+from podless.http.imports import with_imports
 from podless.http.limits import Limits
 from podless.http.log import with_log
 from podless.http.measured import Measured
@@ -66,6 +67,7 @@ def list_filters(
         *([measured.filter] if measured is not None else []),  # how long it takes
         *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
         with_status,  # exceptions to Status, warnings to headers
+        with_imports(api.off_loop),  # YAML, protobuf and tables at their first use
         *([console] if console is not None else []),  # the page, which needs no login
         with_request_deadline,  # ?timeout=
         *with_current_state(api),  # what others have written

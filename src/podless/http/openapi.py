@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from podless.publish.openapi.serve import DocumentLibrary
 
 _WHILE = 0.001  # seconds that things are made for before others go on
-# Modules of publish/openapi that the first request imports, each after those that it imports itself: together they
-# would hold the event loop for 15 ms.
-_MODULES = [
-    *("standard", "builtin", "routes", "pages", "schema", "v3", "v2", "blocks", "wire", "v2pb", "v3pb"),
-    *("templates", "pieces", "parts", "documents", "serve"),
-]
 
 
 class OpenAPI:
@@ -59,9 +53,7 @@ class OpenAPI:
         return self._find(request, parts) if self._imported else self._import_and_find(request, parts)
 
     async def _import_and_find(self, request: Request, parts: list[str]) -> Answer:
-        for name in _MODULES:
-            import_module(f"podless.publish.openapi.{name}")
-            await self._pace.rest(request.user.name)
+        await self._off_loop.run_on_thread(import_module, "podless.publish.openapi.serve")
         self._imported = True
         return await settle_answer(self._find(request, parts))
 

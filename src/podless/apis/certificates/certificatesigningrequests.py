@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
+import cryptography.hazmat.backends.openssl.backend  # noqa: F401 (else the first check of a signature imports it)
+from cryptography import x509
+
 from podless.apis.shared import checks
 from podless.apis.shared.keypair import read_pem_blocks
 from podless.apis.shared.typed import StatusStrategy
@@ -136,8 +139,6 @@ def _spec(spec: Object) -> Iterator[FieldError]:
 
 def _request_fault(spec: Object) -> str:
     """Return what is wrong with the certificate request, or ""."""
-    from cryptography import x509
-
     der = decode_request(spec)
     if der is None:
         return f"PEM block type must be {REQUEST}"
@@ -210,8 +211,6 @@ def _certificate(obj: Object, old: Object | None) -> Iterator[FieldError]:
 
 
 def _certificate_fault(pem: bytes) -> str:
-    from cryptography import x509
-
     found = False
     for sort, der in read_pem_blocks(pem):
         if sort != CERTIFICATE:
