@@ -35,6 +35,13 @@ def test_creates_without_end_are_wrong_but_not_while_the_view_is_late() -> None:
     assert judge_run(_run(*(replace(one, late=True) for one in many)), reference) == []
 
 
+def test_writes_from_a_version_that_was_seen_to_be_old_are_wrong_if_they_go_on() -> None:
+    stale = [replace(_create(number), status=409, stale=True, after=None) for number in range(1, 4)]
+    assert [fault.oracle for fault in judge_run(_run(*stale), _run())] == ["stale"]
+    assert judge_run(_run(*stale[:2]), _run()) == []
+    assert judge_run(_run(*stale), _run(stale[0])) == []
+
+
 def test_an_error_without_end_is_wrong_but_not_if_an_event_tells_to_stop() -> None:
     error = LogEntry("write", "controller", "controller update gardens default/one", status=404)
     assert [fault.oracle for fault in judge_run(_run(*[error] * 8), _run())] == ["errors"]

@@ -20,6 +20,7 @@ ORACLES = {
     "missing": "an object is missing",
     "state": "the end state differs from the reference run",
     "recreated": "an object is created again and again",
+    "stale": "writes are based on a version that the client has seen to be old",
     "errors": "the same error repeats without end",
     "wait": "a step of the scenario fails",
 }

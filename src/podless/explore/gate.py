@@ -10,7 +10,7 @@ import orjson
 
 from podless.auth.attributes import Attributes
 from podless.explore.election import Election, Lease
-from podless.explore.points import Log, LogEntry, resource_of
+from podless.explore.points import Log, LogEntry, read_version, resource_of
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 from podless.explore.turns import ANSWER, EVENT, REQUEST, Take, Turns
 from podless.explore.views import Hold, ResourceView
@@ -18,7 +18,7 @@ from podless.http.faults.carry import ask_for_past
 from podless.http.info import request_info
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream, settle_answer
 from podless.http.status import render_error
-from podless.meta.errors import MODIFIED, AlreadyExists, Conflict
+from podless.meta.errors import MODIFIED, AlreadyExists, Conflict, qualify_resource
 from podless.runtime.jsonobject import Object
 
 _READS = ("get", "list")
@@ -80,6 +80,7 @@ class GatedRun:
         self.turns = turns
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
+        self._seen: dict[tuple[str, str, str, str], int] = {}  # client, resource, namespace, name -> revision
         self._expected = expected
         self._clients = tuple(clients)
         self.lost = set(expected or ())
@@ -130,6 +131,7 @@ class GatedRun:
 
     def forget_client(self, client: str) -> None:
         """End the watches of a client that was killed, and expect those that it opens when it starts."""
+        self._seen = {key: revision for key, revision in self._seen.items() if key[0] != client}
         for key, view in self._views.items():
             if key[0] == client:
                 if client in self.election.deposed:
@@ -236,6 +238,9 @@ class GatedRun:
                 if isinstance(one, HoldEvents):
                     self._hold(one, revision, [client])
             late = self.holds or bool(self.lost)
+            resource = qualify_resource(asked.resource, asked.group)
+            seen = self._seen.get((client, resource, asked.namespace, asked.name), 0)
+            stale = not late and 0 < read_version(await request.read()) < seen
             rejected = any(isinstance(one, RejectWrite) for one in happens)
             if rejected and asked.verb != "create":
                 answer: Answer = render_error(Conflict(asked.resource, asked.group, asked.name, MODIFIED))
@@ -246,7 +251,7 @@ class GatedRun:
             if rejected and created:
                 answer = render_error(AlreadyExists(asked.resource, asked.group, created))
             entry = LogEntry(
-                "write", client, point, point, answer.status, revision, resource_of(asked), late, before, after
+                "write", client, point, point, answer.status, revision, resource_of(asked), late, stale, before, after
             )
             self._note_entry(entry)
             await self._hooks.wrote(entry)
@@ -316,6 +321,7 @@ class GatedRun:
         place = self.log.mask(f"{metadata.get('namespace', '')}/{metadata.get('name', '')}")
         text = f"{client} sees {resource} {place.lstrip('/')} {told['type'].lower()}"
         revision = int(metadata.get("resourceVersion") or 0)
+        self._seen[client, resource, metadata.get("namespace", ""), metadata.get("name", "")] = revision
         self._note_entry(LogEntry("event", client, text, revision=revision, resource=resource))
 
     def _note_entry(self, entry: LogEntry) -> None:

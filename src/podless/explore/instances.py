@@ -56,6 +56,16 @@ class Instances:
         still = [process.is_still() for process in self._processes.values()]  # each is asked
         return all(still) and not self.restarting
 
+    @property
+    def running(self) -> bool:
+        """Whether a thread of any was about to run at the last look."""
+        return any(process.last_look.running for process in self._processes.values())
+
+    @property
+    def ticks(self) -> int:
+        """The CPU time of all at the last look, in clock ticks."""
+        return sum(process.last_look.ticks for process in self._processes.values())
+
     def sleep(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake any of them within some seconds."""
         return all(process.sleeps(seconds, port) for process in self._processes.values())

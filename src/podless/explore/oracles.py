@@ -10,6 +10,7 @@ from podless.explore.points import LogEntry
 from podless.explore.states import State, compare_states
 
 _MORE_CREATES = 2  # that a run may have of one object, beyond those of the reference and one a perturbation
+_MORE_STALE = 2  # the same of writes to one object: a conflict may be repeated once before its cause is seen
 _SAME_ERRORS = 8  # answers in a row that say the same, so that nobody believes in a ninth
 _CUT_OFF = ("exited", "restless", "silent")  # after these a run ends, and its state says nothing
 _SHOWN = 3  # differences of the end state that are shown
@@ -21,7 +22,7 @@ def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -
     reference: the run without perturbations, None for this one. unstable: differences between two reference runs, which
     are ignored.
     """
-    found = [*_find_recreated(run, reference), *_find_errors(run, reference)]
+    found = [*_find_recreated(run, reference), *_find_stale(run, reference), *_find_errors(run, reference)]
     cut_off = any(fault.oracle in _CUT_OFF for fault in run.faults)
     if reference is not None and not cut_off:
         for when, state, expected in _pair_states(run, reference):
@@ -52,6 +53,18 @@ def _created(entries: Sequence[LogEntry]) -> Iterator[str]:
     for one in entries:
         if one.kind == "write" and one.before is None and one.after is not None and not one.late:
             yield one.point.partition(" #")[0]
+
+
+def _find_stale(run: Run, reference: Run | None) -> Iterator[Fault]:
+    """Find objects that are written, more often than perturbations explain, from a version that was seen to be old."""
+    expected = Counter(_stale(reference.entries)) if reference is not None else Counter[str]()
+    for text, count in Counter(_stale(run.entries)).items():
+        if count > expected[text] + len(run.schedule) + _MORE_STALE:
+            yield Fault("stale", f"{text}, {count} times")
+
+
+def _stale(entries: Sequence[LogEntry]) -> Iterator[str]:
+    return (one.text.partition(" #")[0] for one in entries if one.stale)
 
 
 def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:

@@ -15,7 +15,7 @@ from podless.meta.errors import qualify_resource
 from podless.runtime.jsonobject import Object
 from podless.structs import protobuf
 
-_METADATA, _NAME, _GENERATE_NAME = 1, 1, 2  # numbers of protobuf fields
+_METADATA, _NAME, _GENERATE_NAME, _VERSION = 1, 1, 2, 6  # numbers of protobuf fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,9 @@ class LogEntry:
     kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user. text:
     what happened, in words that are the same in every run. point: of a write or a user's step, "" for others. status:
     of an answer, 0 if there was none. revision: of the state when it happened. resource: of a write, read or event.
-    late: whether events were held then, or a watch was not open again. before, after: the object that a write changed,
-    None if there was none.
+    late: whether events were held then, or a watch was not open again. stale: whether a write is based on an older
+    version of the object than the client had seen. before, after: the object that a write changed, None if there was
+    none.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class LogEntry:
     revision: int = 0
     resource: str = ""
     late: bool = False
+    stale: bool = False
     before: Object | None = field(default=None, repr=False)
     after: Object | None = field(default=None, repr=False)
 
@@ -109,13 +111,26 @@ def compare_logs(first: Sequence[str], second: Sequence[str]) -> str:
     return "" if len(first) == len(second) else f"one run ends before: {longer[min(len(first), len(second))]}"
 
 
+def read_version(body: bytes) -> int:
+    """Return the resourceVersion of the object in a body, 0 if it has none."""
+    version = _read_metadata(body)[2]
+    return int(version) if version.isdigit() else 0
+
+
 def _read_names(body: bytes) -> tuple[str, str]:
-    """Return name and generateName of the object in a body, in JSON or protobuf. Missing ones are ""."""
+    """Return name and generateName of the object in a body. Missing ones are ""."""
+    return _read_metadata(body)[:2]
+
+
+def _read_metadata(body: bytes) -> tuple[str, str, str]:
+    """Return name, generateName and resourceVersion of a body, in JSON or protobuf. Missing ones are ""."""
     try:
         if body.startswith(protobuf.PREFIX):
             raw = framing.find_field(protobuf.open_envelope(body).raw, _METADATA)
-            return framing.find_field(raw, _NAME).decode(), framing.find_field(raw, _GENERATE_NAME).decode()
+            name, prefix, version = (framing.find_field(raw, one).decode() for one in (_NAME, _GENERATE_NAME, _VERSION))
+            return name, prefix, version
         metadata = orjson.loads(body).get("metadata") or {}
+        name, prefix, version = (str(metadata.get(one) or "") for one in ("name", "generateName", "resourceVersion"))
     except (ValueError, AttributeError, IndexError):  # the server says what is wrong with it
-        return "", ""
-    return str(metadata.get("name") or ""), str(metadata.get("generateName") or "")
+        return "", "", ""
+    return name, prefix, version

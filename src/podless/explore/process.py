@@ -84,6 +84,11 @@ class ControllerProcess:
         self._looks = (before, now)
         return not now.running and before is not None and before.ticks == now.ticks
 
+    @property
+    def last_look(self) -> Look:
+        """The activity at the last call of `is_idle` or `is_still`."""
+        return self._looks[1] or Look(False, 0, 0, ())
+
     def is_still(self) -> bool:
         """Return whether no thread ran since the last call, and none will wake by itself in a moment.
 

@@ -10,6 +10,7 @@ from typing import Any
 from podless.cel import CelError, Program, compile
 from podless.cel.types import DYN
 from podless.codec import serializer
+from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Object
 from podless.testing.manifests import read_manifests
 
@@ -130,7 +131,9 @@ def _read_applied(number: int, given: Any, folder: Path) -> list[Object]:
     plain = isinstance(given, str) and "\n" not in given and "{" not in given
     try:
         return read_manifests(folder / given if plain else given)
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        raise BadScenario(f"step {number}: apply: {describe_fault(error)}") from None
+    except ValueError as error:
         raise BadScenario(f"step {number}: apply: {error}") from None
 
 

@@ -13,7 +13,7 @@ from podless.explore.points import LogEntry
 from podless.explore.scenario import Invariant, UserStep
 from podless.explore.schedule import Schedule
 from podless.explore.states import State
-from podless.explore.stillness import TURNS, Stillness
+from podless.explore.stillness import LOOP_TURNS, Stillness
 from podless.explore.turns import Turns
 from podless.remote.cluster import Refused
 from podless.testing.client import Missing
@@ -193,7 +193,7 @@ class Trial:
         known = self._setup.quiet is None and idle >= _SURE
         if not known or not self.instances.sleep(wanted, self._laboratory.port):
             return False
-        for _ in range(TURNS):
+        for _ in range(LOOP_TURNS):
             await asyncio.sleep(0)
         idle_still = self.instances.are_idle() and self.instances.sleep(wanted, self._laboratory.port)
         return idle_still and self.control.is_silent
