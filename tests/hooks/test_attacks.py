@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podless import Server, StartError
+from podless import Server, StartError, hooks
 from podless.auth.user import User
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
@@ -38,6 +38,58 @@ APP = """
                 raise RuntimeError("hunter2")
             case "recurse":
                 check(obj)
+
+    @hooks.mutate("podtemplates", operations=["CREATE"])
+    def change(obj, request):
+        labels = obj["metadata"]["labels"]
+        match labels["do"]:
+            case "generator":
+                return (one for one in [obj])
+            case "text":
+                return "text"
+            case "itself":
+                labels["x"] = labels
+            case "deep":
+                for _ in range(100_000):
+                    labels["x"] = {}
+                    labels = labels["x"]
+            case "bytes":
+                labels["x"] = b"x"
+            case "bytes-key":
+                labels[b"x"] = "x"
+            case "int-key":
+                labels[1] = "x"
+            case "nan":
+                labels["x"] = float("nan")
+            case "huge":
+                labels["x"] = 10**400
+            case "kind":
+                obj["kind"] = 5
+            case "warnings":
+                request.warnings = 5
+            case "warning":
+                request.warnings.append(5)
+            case "annotation":
+                request.annotations["x"] = {}
+            case "long":
+                request.warn("x" * (10 << 20))
+            case "code":
+                raise hooks.Denied("x", code="x")
+            case "details":
+                raise hooks.Denied("x", details=[1])
+            case "no-text":
+                raise type("NoText", (Exception,), {"__str__": lambda self: 1 / 0})
+            case "builtins":
+                import builtins
+                builtins.dict = builtins.isinstance = None
+            case "garbage":
+                for descriptor in range(3, 64):
+                    try:
+                        os.write(descriptor, bytes([255]) * 64)
+                    except OSError:
+                        pass
+            case "fork":
+                os.fork()
 
     @hooks.mutate("secrets", timeout=1)
     def flood(obj):
@@ -108,6 +160,51 @@ def test_an_endless_loop_ends_its_worker_and_holds_nobody_else(server: Server, d
 def test_a_hook_that_ends_its_worker_fails_and_others_go_on(server: Server, do: str, said: str) -> None:
     assert said in refusal(server, config("x", do))
     server.create(config(f"after-{do.replace('.', '-')}"))
+
+
+NOT_JSON = "its result is not JSON"
+MALFORMED = "its worker gave a malformed answer"
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        ("generator", "it returned generator, which is not JSON"),
+        ("text", "it returned str, not an object"),
+        ("itself", "its result is nested too deeply, or contains itself"),
+        ("deep", "its result is nested too deeply, or contains itself"),
+        ("bytes", NOT_JSON),
+        ("bytes-key", NOT_JSON),
+        ("int-key", NOT_JSON),
+        ("nan", f"{NOT_JSON}: a number is NaN or infinite"),
+        ("huge", MALFORMED),
+        ("kind", "json: cannot unmarshal number into Go struct field .kind of type string"),
+        ("warnings", MALFORMED),
+        ("warning", MALFORMED),
+        ("annotation", MALFORMED),
+        ("long", "bytes, and 4194304 are the most"),
+        ("code", "it raised an exception (TypeError at "),
+        ("details", "it raised an exception (TypeError at "),
+        ("no-text", "it raised an exception (NoText at "),
+        ("builtins", "its worker ended"),
+        ("garbage", "its worker ended"),
+        ("fork", "template.spec.containers: Required value"),  # the hook succeeds, in one process
+    ],
+)
+def test_hooks_that_give_nonsense_fail_and_others_go_on(server: Server, app: Path, do: str, said: str) -> None:
+    template = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": do, "labels": {"do": do}}}
+    told = refusal(server, template)
+    assert said in told
+    assert "worker.py" not in told
+    server.create(config(f"after-{do}"))
+
+
+def test_a_generator_is_no_hook() -> None:
+    with pytest.raises(ValueError, match="check: a hook returns its result, and cannot yield"):
+
+        @hooks.validate("configmaps")
+        def check() -> Iterator[int]:
+            yield 1
 
 
 def test_a_result_of_100_mb_is_not_sent(server: Server) -> None:

@@ -31,7 +31,7 @@ STATUS = load_struct("meta/v1", "Status")
 
 VERSIONS = ("v1", "v1beta1")
 ANSWER_MOST = 4 << 20  # bytes of an answer
-_WARNINGS_MOST = 10_000  # different ones of an answer, of which 4,096 characters are told
+WARNINGS_MOST = 10_000  # different ones of an answer, of which 4,096 characters are told
 TICK = 0.005  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _GROUP = "admission.k8s.io"
 
@@ -173,6 +173,6 @@ def _make_verdict(response: Object, patch: bytes, kind: str) -> Verdict:
         patch,
         kind,
         response.get("status"),
-        list(islice(dict.fromkeys(response.get("warnings") or ()), _WARNINGS_MOST)),
+        list(islice(dict.fromkeys(response.get("warnings") or ()), WARNINGS_MOST)),
         response.get("auditAnnotations") or {},
     )

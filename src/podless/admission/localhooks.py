@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from podless.admission.calls import ACCEPT, TICK, CallFailed, Verdict
+from podless.admission.calls import ACCEPT, STATUS, TICK, WARNINGS_MOST, CallFailed, Verdict
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.auth.user import User
@@ -18,6 +19,7 @@ from podless.kinds.kind import Version
 from podless.meta.errors import Timeout
 from podless.meta.field import join_errors
 from podless.remote import DEADLINE, WebhookClient
+from podless.structs import structs
 
 if TYPE_CHECKING:
     from podless.hooks.loaded import LoadedHooks
@@ -88,12 +90,23 @@ def explain_failure(failed: HookFailed, until: float | None, user: User) -> Call
 
 
 def _read_verdict(answer: bytes) -> Verdict:
-    found = serializer.decode_json(answer)
+    """Return the verdict in an answer. Raises CallFailed if it is malformed: the worker runs any code."""
+    try:
+        found = serializer.decode_json(answer)
+        status, warnings, annotations = found.get("status"), found.get("warnings") or [], found.get("annotations") or {}
+        if status is not None:
+            status = structs.decode_struct(STATUS, status)
+        sound = isinstance(found["allowed"], bool) and isinstance(found.get("object"), dict | None)
+        texts = [*warnings, *annotations.values()] if isinstance(warnings, list) else [None]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise CallFailed("its worker gave a malformed answer") from None
+    if not sound or not all(isinstance(text, str) for text in texts):
+        raise CallFailed("its worker gave a malformed answer")
     return Verdict(
         found["allowed"],
-        result=found.get("status"),
-        warnings=list(dict.fromkeys(found.get("warnings") or ())),
-        annotations=found.get("annotations") or {},
+        result=status,
+        warnings=list(islice(dict.fromkeys(warnings), WARNINGS_MOST)),
+        annotations=annotations,
         obj=found.get("object"),
         size=len(answer),
     )

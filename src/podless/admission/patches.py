@@ -103,6 +103,11 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
 def _check_type(kind: Kind, version: Version, obj: Object) -> None:
     """Raise Unfit or Foreign if a changed object does not have the kind's apiVersion and kind."""
     given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
+    if not isinstance(given, str | None) or not isinstance(api_version, str | None):
+        try:
+            typemeta.read_type_meta(obj)
+        except ValueError as error:
+            raise Unfit(str(error)) from None
     if kind.custom:
         if not given:
             raise Unfit(f"Object 'Kind' is missing in '{serializer.encode_sorted(obj).decode()}'")

@@ -53,14 +53,18 @@ class Denied(Exception):
     """Raised by a hook to deny a request; the client gets these words.
 
     code: the HTTP status code, 400 or more (default: 403). reason: of the Status (default: "Forbidden"). details: of
-    the Status.
+    the Status. Raises TypeError for a code that is no number, or details that are no dict.
     """
 
     def __init__(
         self, message: str = "", code: int = 403, reason: str = "Forbidden", details: Object | None = None
     ) -> None:
         super().__init__(message)
-        self.status: Object = {"code": code, "reason": reason, "message": message}
+        if not isinstance(code, int) or isinstance(code, bool):
+            raise TypeError(f"a code is a whole number, not {type(code).__name__}")
+        if not isinstance(details, dict | None):
+            raise TypeError(f"details are a dict, not {type(details).__name__}")
+        self.status: Object = {"code": code, "reason": str(reason), "message": str(message)}
         if details is not None:
             self.status["details"] = details
 
@@ -260,6 +264,8 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def _declare(kind: str, function: F, given: Object) -> F:
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ValueError(f"{_name_of(function)}: a hook returns its result, and cannot yield")
     known, takes = _PARAMETERS[kind], {}
     for parameter in _signature(function).parameters.values():
         if parameter.name in known:

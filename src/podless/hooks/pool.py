@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -255,7 +256,8 @@ class Pool:
         process = await asyncio.get_running_loop().run_in_executor(None, _popen, theirs, self._sources)
 
         def kill() -> None:
-            process.kill()
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)  # with the processes that hooks have started
             asyncio.get_running_loop().run_in_executor(None, process.wait)
 
         return kill
@@ -278,7 +280,11 @@ class Pool:
         call = peer.calls.pop(number, None)
         if call is not None:
             if status == FAILED:
-                call.fail(_explain(serializer.decode_json(raw)))
+                failed = _explain(raw)
+                call.fail(failed or HookFailed("its worker gave a malformed answer"))
+                if failed is None:
+                    peer.end()
+                    return
             elif not call.done.done():
                 call.done.set_result(raw)
         self._free(peer)
@@ -378,9 +384,16 @@ def _explain_load(shown: str, told: Object) -> str:
     return f"{file}:{told['line']}: {told['type']}: {told['why']}"
 
 
-def _explain(told: Object) -> HookFailed:
-    """Return the error of a failed hook. The exception's type and place are for administrators only."""
-    place = f"{told['file']}:{told['line']}" if told.get("file") else ""
+def _explain(raw: bytes) -> HookFailed | None:
+    """Return the error of a failed hook, None if it is malformed: the worker runs any code.
+
+    The exception's type and place are for administrators only.
+    """
+    try:
+        told = serializer.decode_json(raw)
+        name, place = told["type"], f"{told['file']}:{told['line']}" if told.get("file") else ""
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
     if told.get("why"):
         return HookFailed(told["why"], place)
-    return HookFailed("it raised an exception", f"{told['type']} at {place}" if place else told["type"])
+    return HookFailed("it raised an exception", f"{name} at {place}" if place else name)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
-import importlib.util
+import json
 import os
 import signal
 import socket
@@ -23,7 +22,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -31,6 +29,7 @@ import orjson
 from podless import hooks as declared
 from podless.codec import serializer
 from podless.hooks import Denied, Hook, Request
+from podless.hooks.sources import find_place, list_files, load_hooks, place_of
 from podless.runtime.jsonobject import Object
 
 GIVEN = struct.Struct("!IQ")  # size, number
@@ -45,6 +44,7 @@ CONVERTED_MOST = 16 << 20  # bytes of converted objects
 _MEMORY_MOST = 2 << 30  # bytes that a worker process may allocate
 _CPU_SECONDS = 120.0  # of a hook, should nobody be there to end the process
 _CHUNK = 1 << 18
+_NAME_MOST = 200  # characters of an exception's type that are told
 
 
 class WrongResult(Exception):
@@ -184,7 +184,7 @@ class _Call:
             answer["warnings"] = self.request.warnings
         if self.request.annotations:
             answer["annotations"] = self.request.annotations
-        return _bounded(serializer.encode_json(answer), ANSWER_MOST)
+        return _bounded(_encode_result(answer), ANSWER_MOST)
 
 
 class _Subresource(_Call):
@@ -227,12 +227,33 @@ class _Admission(_Call):
         made = _plain(result)
         if not isinstance(made, dict):
             raise WrongResult(f"it returned {type(result).__name__}, not an object")
-        if serializer.encode_json(made) == self._before:
+        raw = _encode_result(made)
+        if raw == self._before:
             return None
+        if b"null" in raw:
+            _check_numbers(made)
         before = _decode(self._before)
         if self._hook.kind == declared.DEFAULT:
             made = _filled(before, made)
-        return made if serializer.encode_sorted(made) != serializer.encode_sorted(before) else None
+        return made if _encode_result(made, serializer.encode_sorted) != serializer.encode_sorted(before) else None
+
+
+def _check_numbers(value: Any) -> None:
+    """Raise WrongResult for NaN and infinity, which the encoder replaces with null."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise WrongResult("its result is not JSON: a number is NaN or infinite") from None
+
+
+def _encode_result(value: Any, encode: Callable[[Any], bytes] = serializer.encode_json) -> bytes:
+    """Encode what a hook made. Raises WrongResult."""
+    try:
+        return encode(value)
+    except RecursionError:
+        raise WrongResult("its result is nested too deeply, or contains itself") from None
+    except (TypeError, ValueError) as error:
+        raise WrongResult("its result is not JSON") from error
 
 
 def _bounded(raw: bytes, most: int) -> bytes:
@@ -255,7 +276,7 @@ def _named(given: Object, made: Any) -> Object:
 
 
 def _converted(objects: list[Object]) -> bytes:
-    return _bounded(serializer.encode_json({"objects": objects}), CONVERTED_MOST)
+    return _bounded(_encode_result({"objects": objects}), CONVERTED_MOST)
 
 
 def _filled(known: Any, more: Any) -> Any:
@@ -282,65 +303,10 @@ def _plain(value: Any) -> Any:
         return value
     from podless.models.objects import write_object
 
-    return write_object(value)
-
-
-# loading
-
-
-def load_hooks(sources: Sequence[str]) -> list[Hook]:
-    """Import files and modules, and return their hooks. Raises ValueError, and what an import raises."""
-    found: list[Hook] = []
-    for source in sources:
-        path = Path(source)
-        if path.suffix == ".py":
-            if not path.is_file():  # else the error would name a file of importlib
-                raise ValueError(f"{source}: no such file")
-            sys.path.insert(0, str(path.parent.absolute()))
-            spec = importlib.util.spec_from_file_location(path.stem, path)
-            if spec is None or spec.loader is None:
-                raise ValueError(f"{source} cannot be loaded")
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[path.stem] = module
-            spec.loader.exec_module(module)
-        elif "/" in source or path.is_file():
-            raise ValueError(f"{source}: not a Python file: name a file that ends in .py, or a module")
-        else:
-            module = importlib.import_module(source)
-        own = declared.find_hooks(vars(module))
-        if not own:
-            raise ValueError(f"{source} has no hooks: decorate a function with podless.hooks.validate, mutate, ...")
-        found += own
-    declared.check_names(found)
-    return found
-
-
-def find_place(error: BaseException, beside: Sequence[str] = ()) -> Object:
-    """Return file and line of the innermost frame of an exception, preferring frames in the hooks' own folders."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return {"file": error.filename, "line": error.lineno or 0}
-    frames = traceback.extract_tb(error.__traceback__)
-    folders = tuple(str(Path(source).parent.absolute()) for source in beside if source.endswith(".py"))
-    own = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
-    ours = str(Path(__file__).parent)
-    for frame in reversed(own or frames):
-        if not frame.filename.startswith(ours) or frame is frames[0]:
-            return {"file": frame.filename, "line": frame.lineno or 0}
-    return {}
-
-
-def _files(sources: Sequence[str]) -> list[str]:
-    """Return the files that the hooks were loaded from: their own, and modules of the same folders."""
-    folders = {str(Path(source).parent.absolute()) for source in sources if source.endswith(".py")}
-    found = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and (str(Path(file).parent) in folders or name in sources):
-            found.add(file)
-    return sorted(found)
-
-
-# both sorts of workers
+    try:
+        return write_object(value)
+    except TypeError:
+        raise WrongResult(f"it returned {type(value).__name__}, which is not JSON") from None
 
 
 class Worker:
@@ -353,15 +319,18 @@ class Worker:
         self._runner = runner
         self._sources = sources
         self._say = say
+        self._process = os.getpid()
 
     def tell(self, number: int, status: int, raw: bytes) -> bytes:
-        """Return a frame to the server."""
+        """Return a frame to the server. A process that a hook forked ends here: the frame is not its own."""
+        if os.getpid() != self._process:
+            os._exit(1)
         return TOLD.pack(len(raw), number, status) + raw
 
     def greet(self) -> bytes:
         """Return the first frame to the server: the declarations of the hooks, and their files."""
         hooks = [hook.describe() for hook in self._runner.hooks]
-        return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": _files(self._sources)}))
+        return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": list_files(self._sources)}))
 
     def serve(self) -> None:
         """Answer questions until the server disconnects. Coroutines run concurrently, other hooks one at a time."""
@@ -376,17 +345,24 @@ class Worker:
                     self._channel.sendall(self._work(number, raw))
 
     def _work(self, number: int, raw: bytes) -> bytes:
+        given = Question(raw)
         try:
-            return self.tell(number, GOOD, self._runner.run_hook(Question(raw)))
+            return self.tell(number, GOOD, self._runner.run_hook(given))
         except BaseException as error:  # whatever a hook raises counts by its failure policy
-            return self.fail(number, error)
+            return self.fail(number, error, self._runner.find(given))
 
-    def fail(self, number: int, error: BaseException) -> bytes:
+    def fail(self, number: int, error: BaseException, hook: Hook) -> bytes:
         """Return the frame of a hook that failed."""
-        told = find_place(error, self._sources) | {"type": type(error).__name__}
+        told = {"type": type(error).__name__[:_NAME_MOST]}
         if isinstance(error, WrongResult):
-            told["why"] = str(error)
-        self._say("".join(traceback.format_exception(error)))
+            told |= place_of(hook) | {"why": str(error)}
+        else:
+            told |= find_place(error, self._sources)
+        try:
+            text = "".join(traceback.format_exception(error))
+        except Exception:  # raised by its __str__
+            text = f"{told['type']} without a text\n"
+        self._say(text)
         return self.tell(number, FAILED, serializer.encode_json(told))
 
     async def _serve_async(self) -> None:
@@ -403,7 +379,7 @@ class Worker:
             try:
                 frame = self.tell(number, GOOD, await self._runner.wait(given))
             except BaseException as error:
-                frame = self.fail(number, error)
+                frame = self.fail(number, error, self._runner.find(given))
             tasks.pop(number, None)
             await send(frame)
 
