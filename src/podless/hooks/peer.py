@@ -6,12 +6,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, Protocol, cast
 
 from podless.hooks.worker import CANCEL, CONVERTED_MOST, GIVEN, GOOD, TOLD
-
-if TYPE_CHECKING:
-    from podless.hooks.pool import Pool
 
 WAIT: Final = 0.001  # seconds that the loop's thread waits for an answer; the least that poll() can
 NEVER: Final = float("inf")
@@ -51,13 +48,23 @@ class Call:
             self.done.exception()  # whoever waited may have gone
 
 
+class Owner(Protocol):
+    """Has workers: the pool."""
+
+    def answered(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
+        """Take an answer of a worker."""
+
+    def lost(self, peer: Peer) -> None:
+        """Take the calls of a worker that has ended."""
+
+
 class Peer(asyncio.Protocol):
     """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number.
 
     blocked: it is ended because of a coroutine, so its other calls are not to blame.
     """
 
-    def __init__(self, pool: Pool, ours: socket.socket, kill: Callable[[], None]) -> None:
+    def __init__(self, pool: Owner, ours: socket.socket, kill: Callable[[], None]) -> None:
         self._pool = pool
         self._kill = kill
         self._ours = ours
