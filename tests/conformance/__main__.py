@@ -64,10 +64,12 @@ def make_remote(options: argparse.Namespace) -> Remote:
 
 
 def _list() -> int:
-    packed = [f"corpus/{name}" for name in recorded.corpora()]
-    packed += [f"releases/{name}" for name in NAMES[: NAMES.index(DEFAULT)]]
-    for area in [*recorded.areas(), *packed, "kubectl"]:
+    releases = recorded.count_releases()
+    for area in [*recorded.areas(), *(f"corpus/{name}" for name in recorded.corpora())]:
         print(f"{len(recorded.everything(area)):5}  {area}")
+    for name in NAMES[: NAMES.index(DEFAULT)]:
+        print(f"{releases[name]:5}  releases/{name}")
+    print(f"{len(recorded.sessions()):5}  kubectl")
     return 0
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,12 @@ def of_release(name: str, every: int = 1) -> Iterator[Recording]:
                 count += 1
                 if count % every == 0:
                     yield json.loads(line)
+
+
+def count_releases() -> Counter[str]:
+    """Return the number of recordings of each older release. Reads the file once, which takes a second."""
+    with lzma.open(RELEASES, "rt", encoding="utf-8") as lines:
+        return Counter(json.JSONDecoder().raw_decode(line, len('{"version":'))[0] for line in lines)
 
 
 def sessions() -> list[Recording]:

@@ -27,10 +27,6 @@ def patch(op: str, text: str) -> str:
     return f'[{{"op":"{op}","path":"/spec/any","value":{{"y":{text}}}}}]'
 
 
-# each one puts what there is into itself, which is twice as deep then
-COPIES = json.dumps([{"op": "copy", "from": "/spec/any", "path": "/spec/any" + "/y" * 2**n} for n in range(12)])
-
-
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("kind", ["list", "map", "both"])
 def test_values(wire: Wire, kind: str, depth: int) -> None:

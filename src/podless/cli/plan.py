@@ -46,7 +46,19 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser("plan", help="show what applying manifests would do", description=_DESCRIPTION)
     parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
-    start = parser.add_argument_group("starting state", "a running API if nothing is given, as for kubectl")
+    _add_start(parser.add_argument_group("starting state", "a running API if nothing is given, as for kubectl"))
+    _add_way(parser.add_argument_group("how to apply"))
+    show = parser.add_argument_group("output")
+    show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
+    show.add_argument("--details", action="store_true", help="also show each field that the server adds")
+    show.add_argument("--watch", action="store_true", help="plan again whenever the files change")
+    show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
+    access.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_start(start: Any) -> None:
+    """Add the options that choose the state from which to plan."""
     start.add_argument(
         "--from",
         dest="dump",
@@ -82,7 +94,10 @@ def add(commands: Any) -> None:
         default=[],
         help="where webhooks behind a Service are (repeatable)",
     )
-    how = parser.add_argument_group("how to apply")
+
+
+def _add_way(how: Any) -> None:
+    """Add the options that say how the set is applied."""
     how.add_argument(
         "--mode", choices=MODES, default=MODES[0], help="how kubectl would write the objects (default: %(default)s)"
     )
@@ -120,13 +135,6 @@ def add(commands: Any) -> None:
         help="group of the user (repeatable)",
     )
     how.add_argument("--as-uid", dest="uid", metavar="UID", default="", help="UID of the user")
-    show = parser.add_argument_group("output")
-    show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
-    show.add_argument("--details", action="store_true", help="also show each field that the server adds")
-    show.add_argument("--watch", action="store_true", help="plan again whenever the files change")
-    show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
-    access.add_options(parser)
-    parser.set_defaults(run=run)
 
 
 def _parse_seconds(text: str) -> float:

@@ -65,10 +65,6 @@ class Metrics:
         self._audit = audit
         self._started = clock.wall_time()
 
-    def format_metrics(self) -> bytes:
-        """Return all metrics with their descriptions, for the objects in memory."""
-        return b"".join(self.pieces()())
-
     def pieces(self) -> Callable[[], Iterator[bytes]]:
         """Return a function that yields the metrics in pieces. Figures are current, except times and request counts."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
