@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from podless import OIDC, Audit, Limits, Server, StartError
+from podless.apis import features
 from podless.app import Settings
-from podless.cli import options
+from podless.cli import main, options
 from podless.runtime.option import Option, Section, declared_options
 from podless.store.history import Keep
 
@@ -119,3 +120,9 @@ def test_a_flag_may_stand_alone(given: list[str], chaos: int | bool) -> None:
 def test_a_seed_is_a_number() -> None:
     with pytest.raises(SystemExit):
         parsed("--chaos", "x")
+
+
+def test_help_names_the_release_that_is_served_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    assert f"(default: {features.DEFAULT})" in capsys.readouterr().out

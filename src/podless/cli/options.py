@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Collection
 from dataclasses import MISSING
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 from podless.app import Settings
 from podless.runtime.option import Option, Section, StartError, declared_options
 
+_DEFAULT = re.compile(r"\bdefault\b", re.IGNORECASE)
+
 
 class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
     """Adds the default to the help of each option that has one and does not mention it."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         told = (action.help or "").removesuffix(" (default: %(default)s)")  # which Python adds to flags before 3.13
-        if "default" in told.lower() or action.default in (None, "", False, [], argparse.SUPPRESS):
+        if _DEFAULT.search(told) or action.default in (None, "", False, [], argparse.SUPPRESS):
             return told
         return f"{told} (default: on)" if action.default is True else f"{told} (default: %(default)s)"
 
