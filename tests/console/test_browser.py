@@ -258,6 +258,8 @@ def test_relations_managers_scale_and_delete(server: Server, page: Page) -> None
     server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
     browser = page("#/object/data.example.com/v1/databases/brief?ns=shop&tab=relations")
     browser.wait(lambda: "brief-settings" in str(browser.run("return document.querySelector('.graph')?.textContent")))
+    fill = "return getComputedStyle(document.querySelector('.node rect')).fill"
+    assert browser.run(fill) != "rgb(0, 0, 0)"
     browser.click("[role=tab]", "Who set this")
     browser.find(".manager", "podless")
     browser.find(".owned .has-owner", "engine")
