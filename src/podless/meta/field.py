@@ -14,6 +14,7 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.codec.gotext import Copy, Literal
+from podless.runtime.meter import charge
 from podless.runtime.release import CURRENT
 
 # cause reason -> the words a message starts with
@@ -46,6 +47,8 @@ At = str | Path
 MOST = 5000  # errors that a client is told of
 _ENOUGH = 4 * MOST  # errors that are found in one look at an object
 _TEXT = 4 << 20  # characters of their texts, about
+_STEPS = 8  # that the text of an error takes
+_BYTES = 64  # characters of a text that are a step
 _INDEX = 18  # digits of an index at the most; what is longer is a key
 _NAME = re.compile(r"[^.\[]++")
 
@@ -237,6 +240,7 @@ def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], st
         if len(kept) >= MOST or left < 0:
             break
         at, body = error.field, error.body
+        charge(_STEPS + len(body) // _BYTES)
         kept.append(error)
         causes.append({"reason": error.reason, "message": body, "field": at})
         text = f"{at}: {body}"
