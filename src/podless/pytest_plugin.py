@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SERVER = pytest.StashKey["Server"]()
 _RELEASES = pytest.StashKey[list[str]]()
-_LINES = 40  # requests and events that a report shows at the most
+_LINES = 40  # the maximum number of requests and events in a report
 _STORIES = 5  # objects of which a report shows the changes
 _EARLIER = 0.1  # seconds by which the two clocks may differ
 _BEGUN = pytest.StashKey[float]()

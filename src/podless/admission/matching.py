@@ -200,7 +200,7 @@ class Matching:
         found = self._decided.find(kind, sort, lambda: _refer(self._decide(attr)))
         if found is None:
             return None
-        return found() or self._decide(attr)  # a view of the kind may have been made anew
+        return found() or self._decide(attr)  # a view of the kind may have been rebuilt
 
     def _decide(self, attr: AdmissionAttributes) -> Version | None:
         if self._excluded and self._match(self._excluded, attr) is not None:

@@ -91,7 +91,7 @@ class Provider:
         if found:
             return found
         async with self._lock:
-            found = self._fitting(identity)  # somebody else may have fetched them meanwhile
+            found = self._fitting(identity)  # another request may have fetched them meanwhile
             if not found and time.monotonic() - self._fetched >= _AGAIN:
                 self._fetched = time.monotonic()
                 self._keys = await self._fetch()

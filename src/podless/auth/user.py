@@ -37,7 +37,7 @@ class User:
 
 ADMIN = User("admin", "admin", (MASTERS, AUTHENTICATED))
 ANONYMOUS = User("system:anonymous", "", (UNAUTHENTICATED,))
-# the server itself, where it does what nobody asked for
+# the server itself, for writes that no client has requested
 SERVER = User("system:apiserver", "", (MASTERS, AUTHENTICATED))
 
 _ACCOUNT = "system:serviceaccount:"

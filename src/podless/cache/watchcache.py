@@ -104,7 +104,7 @@ class WatchCache:
     def _ended(self, loading: asyncio.Task[None]) -> None:
         self._loading = None
         if not loading.cancelled():
-            loading.exception()  # those who wait are told; there may be nobody
+            loading.exception()  # waiting requests get it; there may be none
 
     async def _load(self) -> None:
         self._cache.loading += 1
@@ -119,7 +119,7 @@ class WatchCache:
         while True:
             entries, revision = await self._read_entries()
             await self._cache.reach(revision)
-            if revision >= self._cache.lost:  # else there were changes since then of which nobody is told
+            if revision >= self._cache.lost:  # else changes since then were lost to watchers
                 break
         self._keys, self._entries, self._labels = list(entries), entries, LabelIndex()
         self.floor = self.changed = revision

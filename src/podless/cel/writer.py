@@ -15,7 +15,7 @@ from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
 from podless.cel.types import Type
 
-DEEPEST = 10  # levels of indentation; what is begun there adds three at the most
+DEEPEST = 10  # levels of indentation; a block that starts there adds at most three
 LONGEST = 200  # characters of one expression, and so less than that many brackets
 _NAME = re.compile(r"\b[tv][0-9]+\b")
 

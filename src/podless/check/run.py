@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 _ALONE = 384 * 1024  # bytes that one process checks sooner than others are started
 _BATCH = 64 * 1024  # bytes that are handed to a process together
-_AHEAD = 3  # batches for each process that wait at the most
+_AHEAD = 3  # the maximum number of waiting batches for each process
 _DEFINITION = b"CustomResourceDefinition"
 
 

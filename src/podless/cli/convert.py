@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _run(options, output)
         sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads on
+    except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return output.code
 

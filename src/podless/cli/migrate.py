@@ -28,7 +28,7 @@ _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PAGE = 500  # objects that are read together
 _TOGETHER = 16  # objects that are written at once
 _TRIES = 20
-_SHOWN = 10  # refusals that are told one by one
+_SHOWN = 10  # errors that are printed one by one
 _EVERY = 1.0  # seconds between two lines of progress
 
 

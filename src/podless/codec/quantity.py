@@ -16,7 +16,7 @@ _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinum
 _SUFFIX = "unable to parse quantity's suffix"
 _NUMERIC = "unable to parse numeric part of quantity"
 _MOST_DIGITS = 18
-_FINEST = 9  # decimals that an amount has at the most
+_FINEST = 9  # the maximum number of decimals of an amount
 NANO = 1_000_000_000
 # sign, zeros, digits, a point, digits and a suffix; of each there may be nothing
 _FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")

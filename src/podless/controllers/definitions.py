@@ -141,7 +141,7 @@ class Definitions(Controller):
         kind = self._serving.served(key)
         if kind is not None and kind.uid == entry.decode()["metadata"].get(
             "uid", ""
-        ):  # else somebody else's objects are there
+        ):  # else the objects belong to another definition
             await empty_kind(self.api, kind)
         await amend_object(self.api, self._kind, key, _release)
 

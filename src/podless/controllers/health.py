@@ -57,7 +57,7 @@ _ORDER = {name: place for place, name in enumerate(_KNOWN)}
 _LAST = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
-_NOWHERE = "/health"  # a key that nobody writes
+_NOWHERE = "/health"  # a key that is never written
 _PATIENCE = 2.0  # seconds; a check that takes longer has failed
 
 Check = Callable[[], Awaitable[None] | None]

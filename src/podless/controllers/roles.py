@@ -81,7 +81,7 @@ class Roles(Controller):
             if seen == self._roles.changed:
                 self._gathered = seen
                 return
-        self._gathered = self._roles.changed  # a circle may give its rules on for ever, and nobody waits for that
+        self._gathered = self._roles.changed  # roles that aggregate each other never settle, so do not wait for that
         self.queue.add(_AGAIN, _LATER)
 
     def _entries(self) -> Sequence[Entry]:

@@ -108,7 +108,7 @@ class ThirdParties(Controller):
         self._serving.pop(entry.key, None)
         moves = kind.prefix != heir.prefix
         if moves:
-            self.api.registry.remove(kind.group, kind.plural)  # from here on nobody makes new ones
+            self.api.registry.remove(kind.group, kind.plural)  # from here on clients cannot create new ones
 
         async def plan() -> list[Operation]:
             operations = await self._moves(kind, heir) if moves else []

@@ -8,7 +8,7 @@ from podless.explore.laboratory import Laboratory
 from podless.explore.schedule import Schedule
 from podless.explore.trial import Trial
 
-_FAILURES = 3  # times in a row that a controller does not come back, after which it is started anew for each run
+_FAILURES = 3  # times in a row that a controller does not come back, after which each run starts it again
 
 
 class Runner:

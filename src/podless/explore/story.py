@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 
 _MARKS = {"fault": "!", "process": "!", "user": ">", "write": "*", "event": " ", "read": " "}
 _MANY = 80  # lines of a story; of a longer one the middle is left out
-_AGAIN = 4  # times that the same is told
+_AGAIN = 4  # times that the story repeats the same line
 _MARKED = ">!"  # lines that are always told
 _NUMBER = re.compile(r" #\d+|(?<=\*)\d+")  # of a write, and of a generated name
 _CHANGES = 4  # changed fields of a write that are shown

@@ -227,7 +227,7 @@ def update_managed_fields(
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
     owners, times = current_owners(place, old, given)
     if not owners and old is not None:
-        return []  # an object whose fields nobody manages stays so until somebody applies
+        return []  # an object without managers gets none before the first apply
     try:
         before = place.blank if old is None else _unmanaged(old)
         owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)

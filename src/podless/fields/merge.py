@@ -130,7 +130,7 @@ def update_owned(
 
     settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
     """
-    if not owners:  # a new object, as a rule: there is nobody whose fields could be lost
+    if not owners:  # usually a new object: no manager can lose fields
         compared = compared or compare_values(old, new, place.shape(place.version))
         owned = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
         return {owner: Owned(owned, place.version)} if owned else {}

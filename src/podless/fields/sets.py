@@ -22,7 +22,7 @@ Fields = dict[str, Any]
 Path = tuple[str, ...]
 
 SELF = "."
-LEAF: Fields = {}  # the node of a member that has no members below; shared, so nobody may write to it
+LEAF: Fields = {}  # the node of a member that has no members below; shared, so it must not be changed
 
 
 def make_set(*paths: Path) -> Fields:

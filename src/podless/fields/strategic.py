@@ -20,7 +20,7 @@ from podless.structs.structs import Struct
 # are, have _WHOLE.
 Table = dict[str, str]
 _WHOLE = "$whole"
-# what is inside nobody knows, so that objects and lists there cannot be merged
+# their content has no schema, so objects and lists in it cannot be merged
 _RAW = "$raw"
 # the name of the struct at a path, and its fields
 _FIELDS = "$fields"

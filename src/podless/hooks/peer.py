@@ -45,7 +45,7 @@ class Call:
         """Complete the call with an error."""
         if not self.done.done():
             self.done.set_exception(failed)
-            self.done.exception()  # whoever waited may have gone
+            self.done.exception()  # the caller may have gone
 
 
 class Owner(Protocol):

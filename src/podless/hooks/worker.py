@@ -42,7 +42,7 @@ ACCEPTED = b'{"allowed":true}'
 ANSWER_MOST = 4 << 20  # bytes of an answer about one object, as of a webhook
 CONVERTED_MOST = 16 << 20  # bytes of converted objects
 _MEMORY_MOST = 2 << 30  # bytes that a worker process may allocate
-_CPU_SECONDS = 120.0  # of a hook, should nobody be there to end the process
+_CPU_SECONDS = 120.0  # of a hook, if the server is gone and cannot end the process
 _CHUNK = 1 << 18
 _NAME_MOST = 200  # characters of an exception's type that are told
 

@@ -30,7 +30,7 @@ from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 
-_DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
+_DRAIN = 1 << 18  # bytes of an unneeded body that are read, so that the connection can be reused
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
 _NO_ROOM = "the server holds too many answers, please try again later"
 _LAST = Request("GET", "/", {})

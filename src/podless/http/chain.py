@@ -76,7 +76,7 @@ def list_filters(
         with_impersonation(api.authorizer, api.off_loop),  # as whom
         with_authorization(api.authorizer, api.off_loop),  # who may
         *([with_read_only] if read_only else []),  # whether anything may be written
-        *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
+        *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # injected faults
     ]
 
 

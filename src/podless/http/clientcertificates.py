@@ -50,7 +50,7 @@ class Handshake(ssl.SSLObject):
     def over(self) -> None:
         """End the handshake. Later records are not reported, because that costs as much as encrypting a short one."""
         if isinstance(self.context, Context):
-            self._judge(self.getpeercert(True))  # the context that is left trusts nobody
+            self._judge(self.getpeercert(True))  # the remaining context trusts no certificate
             self.context = self.context.untracked
 
     def _judge(self, certificate: bytes | None) -> None:

@@ -47,7 +47,7 @@ class PriorityAndFairness:
         self._at_work = 0
         self._queues: dict[str, _Queue] = {}
         self._had: dict[str, float] = {}  # seconds of work, by user
-        self._fair = 0.0  # what whoever was begun last had had; nobody counts as having had less
+        self._fair = 0.0  # the share of the user who was served last; the minimum for all others
         self._waiting = 0
         self._turning = False
         self._sweeper: asyncio.TimerHandle | None = None
@@ -101,7 +101,7 @@ class PriorityAndFairness:
 
     def _begin_request(self, user: str, request: Request) -> Answer | Pending:
         """Start a request. Raises what the handler raises."""
-        began = time.thread_time()  # what others keep the processor for is nobody's
+        began = time.thread_time()  # CPU time of other threads is charged to no user
         more = _WIRE
         had = self._due(user)
         try:

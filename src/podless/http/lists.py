@@ -30,7 +30,7 @@ LONG = 128  # objects
 _BYTES = 1 << 18  # of all objects
 _PIECE = 1 << 16  # bytes that are put together
 _MADE = 1 << 10  # bytes that making a row takes as long as, in what is put together; and as many as its object has
-_TOGETHER = 64  # items that are, at the most
+_TOGETHER = 64  # the maximum number of such items
 _SHOWN = 64  # bytes that are decoded, encoded or moved in a step
 _MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
 

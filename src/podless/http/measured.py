@@ -15,7 +15,7 @@ from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
-_MOST = 2000  # sorts of requests that are told apart; clients can name as many as they like
+_MOST = 2000  # sorts of requests with metrics of their own; clients can name any number of them
 _REFUSED, _FAILED = 401, 400
 _NOWHERE = (401, 403, 404)  # answers to what there may not be
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}

@@ -16,7 +16,7 @@ JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
 SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
-TOLD = 200  # characters of what a client sent that are told in the log
+TOLD = 200  # characters of client data in a log line
 
 
 class BodySource(Protocol):

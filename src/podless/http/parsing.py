@@ -14,7 +14,7 @@ _MALFORMED = "the request is not HTTP/1.1"
 _LONG = 1024  # bytes of a target that is not kept for the next request
 _VERSIONS = ("1.1", "1.0")
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-_LONGEST = 32  # characters of a method that nobody knows
+_LONGEST = 32  # characters of an unknown method
 # the names of header fields that most clients send, in the ways that they write them
 _USUAL = ("accept", "accept-encoding", "authorization", "content-length", "content-type", "host", "user-agent")
 _NAMES = {written.encode(): name for name in _USUAL for written in (name, name.title())}

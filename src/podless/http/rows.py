@@ -15,7 +15,7 @@ else:
 _MOST = 32 << 20  # bytes of rows
 _OLD = 8  # of so many rows that have to go, one is the oldest
 _TEXTS = 256  # pieces that rows share
-_TEXT = 4096  # bytes of a shared piece at the most
+_TEXT = 4096  # the maximum size of a shared piece in bytes
 _FIELDS = b'{"f:'  # how a set of managed fields begins
 
 

@@ -21,7 +21,7 @@ from podless.http.sending import Nowhere
 log = logging.getLogger("podless")
 
 _READ = 1 << 15  # bytes that are taken from a socket at a time
-_RECORD = 1 << 14  # bytes of one record of TLS, at the most
+_RECORD = 1 << 14  # the maximum size of a TLS record in bytes
 _AT_ONCE = 4 * _RECORD  # bytes that are encrypted in one go; who once got as many keeps room for them
 _TURN = 0.0005  # seconds of handshakes in one turn of the loop; what one takes more is missing in the next
 _ROOM = _READ + 2 * _RECORD  # bytes that may have been decrypted at once: half a record waits for its other half

@@ -219,7 +219,7 @@ class Converter:
         if self.hooks is None or hook is None:
             named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
             raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
-        from podless.hooks import CONVERT  # loaded, for there are hooks
+        from podless.hooks import CONVERT  # already loaded, because there are hooks
         from podless.hooks.peer import HookFailed
 
         question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}

@@ -21,7 +21,7 @@ class FairQueue:
 
     def __init__(self) -> None:
         self._taken = 0
-        self._queues: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}  # whoever's turn is next first
+        self._queues: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}  # the user whose turn is next comes first
         self.waiting = 0
         self.refused = 0
 

@@ -87,7 +87,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
         endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))
         if endpoint is None or endpoint.known is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
-                continue  # an owner of a kind that nobody asked for
+                continue  # an owner of a kind that the plan does not read
             faults.append(Missing(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
             continue
         try:

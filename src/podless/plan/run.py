@@ -33,7 +33,7 @@ _ELSEWHERE = (
     'the namespace from the provided object "{found}" does not match the namespace "{wanted}". You must pass '
     "'--namespace={found}' to perform this operation."
 )
-_SILENT = 50  # objects that are written before progress is told
+_SILENT = 50  # objects written before the first progress line
 
 
 class PlanSource(Protocol):

@@ -306,7 +306,7 @@ _STATUSES = {
     504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 }
 _QUOTED = (403, 406, 415)  # whose text says it all
-_TEXT_MOST = 2048  # bytes of a text that are told
+_TEXT_MOST = 2048  # bytes of a body in an error text
 
 
 def _refusal(status: int, media: str, body: bytes) -> str:

@@ -18,7 +18,7 @@ from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
 from podless.remote.proxies import check_proxy, choose_proxy
 
 _ELSEWHERE = ("auth-provider", "username")
-# what a program is told of the cluster as it stands there
+# fields of the cluster that an exec program gets unchanged
 _TOLD = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
 
 

@@ -21,7 +21,7 @@ ALL = 1.0  # seconds; more than there are in any turn
 _TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
 _PIECE = 0.001  # seconds of work in one go of what is done by `slices`
 _SECONDS = 10.0  # of processor time for an item of what is pulled
-_LOOK = 32  # items between two looks at the clock, at the most
+_LOOK = 32  # the maximum number of items between two looks at the clock
 
 
 class Pace:
@@ -32,7 +32,7 @@ class Pace:
     def __init__(self) -> None:
         self._slices = Slices(_SECONDS)
         self._rest = Rest()
-        self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # whoever's turn is next first
+        self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # the user whose turn is next comes first
         self._due = False
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 

@@ -154,7 +154,7 @@ _COUNTED = re.compile(
     re.DOTALL,
 )
 _ATOMS = re.compile(_ATOM, re.DOTALL)
-_REPEATED = 1000  # times at the most, to RE2
+_REPEATED = 1000  # the maximum count of a repetition in RE2
 
 
 def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:

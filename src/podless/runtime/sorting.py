@@ -31,7 +31,9 @@ def by_name(given: Mapping[str, T]) -> dict[str, T]:
 
 def _sorted(given: list[Any]) -> list[Any]:
     pieces = len(given) // _MANY + 1
-    samples = sorted(random.sample(given, min(pieces * _SAMPLES, len(given))))  # which nobody can know beforehand
+    samples = sorted(
+        random.sample(given, min(pieces * _SAMPLES, len(given)))
+    )  # random, so that clients cannot choose a bad order
     bounds = samples[_SAMPLES::_SAMPLES]
     found: list[list[Any]] = [[] for _ in range(len(bounds) + 1)]
     charge(len(given))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 log = logging.getLogger("podless")
 
-LONG = 0.1  # seconds; what holds the loop for longer is told
+LONG = 0.1  # seconds; work that holds the loop for longer is logged
 
 
 class Work(NamedTuple):

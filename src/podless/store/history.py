@@ -11,7 +11,7 @@ from podless.runtime.option import parse_duration, parse_number, parse_size
 from podless.store import keys
 
 _PARTS = 32  # history is forgotten in about so many steps
-_STEP = 500  # revisions that one step forgets at the most
+_STEP = 500  # the maximum number of revisions that one step forgets
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
         try:
             await store.commit(wanted)
         except Conflicted:
-            known = await _read_shared(store, paths)  # somebody else was first
+            known = await _read_shared(store, paths)  # another server was first
     for path in paths:
         shared = known.get(path.name)
         if shared is not None and (not path.exists() or path.read_bytes() != shared):

@@ -21,7 +21,7 @@ from podless.structs.structs import Field, Struct
 
 Path = tuple[str | int, ...]
 
-# fields that hold ports, whose names are told as texts
+# port fields, whose names are printed as strings
 _PORTS = frozenset({"port", "targetPort"})
 # maps of amounts that are shown as they are kept
 _LIMITS = frozenset({"default", "defaultRequest", "max", "maxLimitRequestRatio", "min"})

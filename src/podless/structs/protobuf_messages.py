@@ -144,7 +144,7 @@ class Messages:
         fresh = self._reach(struct)
         try:
             self._describe(fresh)
-        except BaseException:  # those who ask again begin anew
+        except BaseException:  # the next caller starts again
             self._places = before
             raise
         plans = {one: _Plan(one, self._cls(one)) for one in fresh}

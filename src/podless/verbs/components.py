@@ -23,7 +23,7 @@ _PORTS = {"controller-manager": 10257, "scheduler": 10259}
 _HOST, _PATH = "127.0.0.1", "/healthz"
 _SECONDS = 5.0  # for one answer
 _MOST = 10 << 10  # bytes of an answer
-_NOWHERE = "/health"  # a key that nobody writes
+_NOWHERE = "/health"  # a key that is never written
 
 
 async def get_component(api: API, call: Call) -> Single:

@@ -123,7 +123,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
                 async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
                     stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
-            return WriteResult(entry)  # nothing changes, so nobody is told
+            return WriteResult(entry)  # nothing changes, so watchers get no event
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
         operation = Operation(key, stored, expect, _frees(wanted))
         revision = await _write(api, kind, operation, along, hooks=hooks)
@@ -228,7 +228,7 @@ async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]]
         except AllocationConflict:
             if new:
                 raise
-            present = None  # the attempt chooses anew
+            present = None  # the next attempt chooses again
     raise Unavailable(_BUSY)
 
 

@@ -44,7 +44,7 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
     """Validate a Job status. Faults that the old status has too are accepted."""
     new, before = _State(obj), _State(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
-    if not has("JobManagedBy"):  # nobody but the server's own controller is expected to write it
+    if not has("JobManagedBy"):  # older releases expect only their own controller to write it
         return [*errors, *_uncounted(new), *_conditions(new), *_met(new, before)]
     for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
         errors += part

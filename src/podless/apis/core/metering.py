@@ -24,7 +24,7 @@ from podless.runtime.meter import charge
 MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes
 _SPACES: Final = 4096  # namespaces of kinds of which sums are kept
 _SUMS: Final = 1 << 15  # sums that are kept; one of no objects takes some 300 bytes
-_CHANGES: Final = 4096  # that a sum may be behind; then it is formed anew
+_CHANGES: Final = 4096  # that a sum may be behind; then it is computed again
 _STEPS: Final = 8  # that one object takes in a sum
 _BYTES: Final = 16  # of an object that are decoded and measured in a step
 

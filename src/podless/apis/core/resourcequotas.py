@@ -137,7 +137,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     for scope in each(scopes):
         errors += _check_scope(scope, unfit, "spec.scopes", scopes)
-        if len(errors) > field.MOST:  # nobody is told of more
+        if len(errors) > field.MOST:  # an answer has no more
             return errors
     errors += _opposed(scopes, "spec.scopes", scopes)
     path, shown = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)

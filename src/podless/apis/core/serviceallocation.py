@@ -20,7 +20,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-# those of a kube-apiserver that is told of no others
+# the defaults of kube-apiserver
 NETWORK = ipaddress.IPv4Network("10.0.0.0/24")
 _FIRST, _LAST = int(NETWORK.network_address) + 1, int(NETWORK.broadcast_address) - 1
 _PORTS = range(30000, 32768)

@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
-_MOST = 256  # findings that are told of a volume
+_MOST = 256  # the maximum number of warnings about a volume
 
 
 class File(NamedTuple):

@@ -17,7 +17,7 @@ from podless.runtime.release import has
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
 _SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is good for
-_PERIOD = 10  # seconds at the least
+_PERIOD = 10  # the minimum in seconds
 _DISABLED = "preventPodSchedulingIfMissing"
 _NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
 _SECRETS = (

@@ -302,7 +302,7 @@ class _Walk:
             return Optional(_converted(rules, old))
         except EvaluationError as error:
             if not rule.transition or not rules.fits(obj):
-                return NONE  # nobody asks for it, or what is asked for first fails
+                return NONE  # no rule uses it, or an earlier part of the rule fails
             raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
 
     def explain(self, error: EvaluationError, rule: ValidationRule) -> str:

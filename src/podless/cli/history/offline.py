@@ -29,7 +29,7 @@ class OfflineHistory:
     async def open(self) -> None:
         """Open the database. Raises InUse if a server uses it, StoreError."""
         await self._store.open()
-        self._store.hold()  # nothing is forgotten because somebody reads
+        self._store.hold()  # reading must not compact the history
 
     async def close(self) -> None:
         """Close the database."""

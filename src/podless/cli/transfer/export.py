@@ -13,7 +13,7 @@ from podless.cli.transfer.resources import ServedResource, choose_resources, dis
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
-_PAGE = 500  # objects that are read together, at the most
+_PAGE = 500  # the maximum number of objects in a page
 _BEGIN = 20  # and in the first page, whose objects may be of any size
 _BYTES = 4 << 20  # of a page, about: what is read takes some ten times as long in memory
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"

@@ -86,7 +86,7 @@ class Order:
     def _look(self, documents: Documents, warn: Callable[[str], None]) -> None:
         """Read all of them once; those whose stage is up to others are left for later."""
         named: set[str] = set()
-        there = array("q")  # hashes of all uids, for there may be very many
+        there = array("q")  # hashes of all uids, because there may be very many
         for where, raw in documents:
             stages: list[int] = []
             try:

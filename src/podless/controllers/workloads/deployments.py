@@ -34,7 +34,7 @@ class Deployments(OwnerController):
             newest = max(map(_revision, sets), default=0)
             if new is None:
                 await self._make(obj, wanted, newest + 1, _growth(obj, None, old))
-                return  # its making is told, and the deployment looked at again
+                return  # its creation queues the deployment again
             if _revision(new) < newest:
                 await ask.change_object(self.api, REPLICA_SETS, new, _marked(newest + 1))
                 await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(newest + 1))

@@ -53,7 +53,7 @@ class Readiness(Controller):
             return
         pod = entry.decode()
         if pods.is_terminating(pod):
-            if pods.is_ready(pod):  # who watches is told before it is gone; this change brings the key again
+            if pods.is_ready(pod):  # watchers see it before the pod is deleted; this change queues the key again
                 await ask.report_status(self.api, PODS, pod, _stopped(pod))
             elif not pod["metadata"].get("finalizers"):
                 await ask.drop_object(self.api, PODS, pod, gracePeriodSeconds=0)

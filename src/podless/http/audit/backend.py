@@ -205,7 +205,7 @@ class _Writer(threading.Thread):
         self._file = -1
         self._written = 0
         self._torn = 0  # bytes of the next piece that were written before an error
-        self._failed: int | None = None  # the number of the last error, which is told once
+        self._failed: int | None = None  # the number of the last error, which is logged once
 
     def complain(self, text: str) -> None:
         """Log an error, but not while that would block on the very pipe that is stuck."""
@@ -270,7 +270,7 @@ class _Writer(threading.Thread):
     def _rotate(self) -> None:
         # the oldest files go by name, those of earlier runs among them: so no clock that a test moves
         stamp = datetime.fromtimestamp(clock.wall_time(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
-        with contextlib.suppress(FileNotFoundError):  # moved by somebody else
+        with contextlib.suppress(FileNotFoundError):  # moved by another program
             self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
         self._open_file(_open(self._path))
         if self._backups:

@@ -14,7 +14,7 @@ from podless.runtime.option import StartError
 
 NONE, METADATA_LEVEL, REQUEST, REQUEST_RESPONSE = LEVELS = ("None", "Metadata", "Request", "RequestResponse")
 RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
-# whose bodies are told only by a rule that names the resource: they hold what lets somebody in
+# bodies are logged only by a rule that names the resource, because they contain credentials
 _SECRETS = {("", "secrets"), ("", "serviceaccounts/token"), ("authentication.k8s.io", "tokenreviews")}
 
 

@@ -26,7 +26,7 @@ from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
 
 _KEY = f"{FENCES}alone"
-_OTHERS = f"{FENCES}sharing/"  # keys of those who want nobody to be alone
+_OTHERS = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
 _RENEW = 1.0  # seconds between two puts
 _HOLDS = 3.0  # seconds for which the holder counts on one
 _LASTS = 4.5  # seconds without one after which the key is taken away

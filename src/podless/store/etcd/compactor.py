@@ -78,7 +78,7 @@ class Compactor:
         answer = await self._client.ask("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
-        if not answer.succeeded:  # somebody else has done it
+        if not answer.succeeded:  # another server has compacted
             (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
             self._known = found.version
             self._note_compaction(at, int(found.value) if found.value.isdigit() else 0)

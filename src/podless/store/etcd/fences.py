@@ -62,7 +62,7 @@ class Fences:
                 try:
                     await self.put_fence()
                 except StoreError:
-                    await asyncio.sleep(_SOON)  # whoever waits has a deadline of his own
+                    await asyncio.sleep(_SOON)  # callers have their own deadlines
                 else:
                     return
         finally:

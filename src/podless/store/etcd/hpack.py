@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-_TABLE = 4096  # bytes of fields that a peer may refer back to, unless it is told otherwise
+_TABLE = 4096  # bytes of the dynamic table, the default of RFC 7541
 _ENTRY = 32  # bytes that a field counts for beside its text
 _KNOWN = 256  # blocks whose fields are kept
 _LARGEST = 1 << 24  # no number of a block is larger

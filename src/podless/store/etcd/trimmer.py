@@ -83,7 +83,7 @@ class LogTrimmer:
         self._client = client
         self._layout = layout
         self._bounds = bounds
-        self._fence = fence  # is written with what is deleted, so that watches are told of the revision
+        self._fence = fence  # written with the deletes, so that watches see the revision
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

@@ -60,7 +60,7 @@ SELECT newer.revision, newer.at, (
 _TOGETHER = 32  # changes that are read in one go
 _PART = 1 << 18  # bytes of changes that are read in one turn of the loop, with so many for a row
 _ROW = 4096
-_NOWHERE = "/health"  # a key that nobody writes
+_NOWHERE = "/health"  # a key that is never written
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long one
 _Commits = Sequence[Sequence[Operation]]  # one behind the other
@@ -224,7 +224,7 @@ class SQLiteStore:
         try:
             outcomes, changes = self._write_with_reserve([(commits, author) for commits, author, _ in waiting])
         except Exception as error:
-            if len(waiting) > 1:  # whoever is at fault is the only one to fail
+            if len(waiting) > 1:  # only the write at fault may fail
                 for one in waiting:
                     self._carry_out([one])
                 return

@@ -17,7 +17,7 @@ _SELECTABLE_TYPES = ("string", "boolean", "integer")
 _SELECTABLE = (
     "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
 )
-# field -> whether it must be given, the prefixes of its path, and how they are told
+# field -> whether it must be given, the prefixes of its path, and their description in errors
 _SCALE = (
     ("specReplicasPath", True, (".spec.",), "should be a json path under .spec"),
     ("statusReplicasPath", True, (".status.",), "should be a json path under .status"),
