@@ -77,7 +77,7 @@ class Issuer:
         await self._ask(endpoint, {"client_id": self.settings.client_id, "token": refresh}, with_body=False)
 
     async def _ask_for_tokens(self, endpoint: str, form: Mapping[str, str]) -> Granted:
-        """Raises GrantRejected, ProviderUnreachable."""
+        """Raise GrantRejected, ProviderUnreachable."""
         status, answer = await self._ask(endpoint, {"client_id": self.settings.client_id, **form})
         if status != 200:
             told = [answer.get(name) for name in ("error", "error_description")]
