@@ -71,10 +71,10 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     every = Admission([step])
     made = gadgets()
     own = compile_kind(made, serializer.encode_json(made))
-    for kind, known in ((own, []), (NAMESPACES, [step])):
+    for kind, known in ((own, ()), (NAMESPACES, (step,))):
         step.group = kind.group
         step.builtin = False
-        assert every.mutating(CREATE, kind, "", "") == every.validating(CREATE, kind, "") == [step]
+        assert every.mutating(CREATE, kind, "", "") == every.validating(CREATE, kind, "") == (step,)
         assert every.allocating(CREATE, kind, "") == []
         step.builtin = True
         ours = Admission([step])

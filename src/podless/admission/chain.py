@@ -8,6 +8,7 @@ from podless.admission.attributes import AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.kinds.kind import Kind
 
+_NONE: tuple[Plugin, ...] = ()
 _KNOWN_MOST = 1000  # sorts of writes of which the plugins that allocate are remembered
 
 
@@ -33,12 +34,15 @@ class Admission:
         for plugin in self.plugins:
             await plugin.start()
 
-    def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Plugin]:
+    def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> Sequence[Plugin]:
         """Return the plugins that mutate such a write. namespace: of the path, "" for none."""
         if self._known != self.plugins:
             self._sort()
-        asked = self._mutating[kind.custom]
-        return [plugin for plugin in asked if plugin.mutates(operation, kind, subresource, namespace)]
+        found = _NONE
+        for plugin in self._mutating[kind.custom]:
+            if plugin.mutates(operation, kind, subresource, namespace):
+                found = (*found, plugin)
+        return found
 
     def allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
         """Return the plugins that complete such a write right before the object is checked."""
@@ -56,11 +60,15 @@ class Admission:
             self._allocated[about] = known
         return known
 
-    def validating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
+    def validating(self, operation: str, kind: Kind, subresource: str) -> Sequence[Plugin]:
         """Return the plugins that look at such a write once the object has been found to be valid."""
         if self._known != self.plugins:
             self._sort()
-        return [plugin for plugin in self._validating[kind.custom] if plugin.validates(operation, kind, subresource)]
+        found = _NONE
+        for plugin in self._validating[kind.custom]:
+            if plugin.validates(operation, kind, subresource):
+                found = (*found, plugin)
+        return found
 
     def _sort(self) -> None:
         """Group the plugins by the phases that they implement, so that a write calls no others."""

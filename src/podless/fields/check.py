@@ -62,7 +62,7 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
             return False
         inner = shape.list.item
         types = inner.types
-        if inner.map is not None and _alike(value, inner.map):
+        if inner.map is not None and (inner.map.plan_all(value) is not None or _alike(value, inner.map)):
             return True
         for item in value:  # noqa: SIM110 (twice as fast as all())
             if type(item) not in types and not _plain(item, inner, repeats):

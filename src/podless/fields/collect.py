@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.fields.check import check_value
 from podless.fields.sets import LEAF, SELF, Fields, is_marked
-from podless.fields.typed import ListShape, MapPlan, MapShape, SchemaMisfit, Shape, make_element
+from podless.fields.typed import ListShape, MapPlan, MapShape, SchemaMisfit, Shape, make_element, make_elements
 from podless.runtime.meter import charge, each
 
 _ONE = 1  # field that is not worth a charge: only trees with more branches grow large
@@ -140,8 +140,13 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
 
 
 def _whole_list(value: list[Any], form: ListShape) -> Fields:
-    out: Fields = {SELF: LEAF}
     shape = form.item
+    if shape.map is not None and not shape.map.atomic and (plan := shape.map.plan_all(value)) is not None:
+        names = make_elements(form, value)
+        if names is not None and len(set(names)) == len(names):
+            charge(len(names))
+            return {SELF: LEAF, **dict.fromkeys(names, plan.marked)}
+    out: Fields = {SELF: LEAF}
     types, plans = shape.types, shape.map.plans if shape.map is not None and not shape.map.atomic else {}
     if len(value) > _ONE:
         charge(len(value))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from podless.codec import gotext
@@ -31,6 +32,8 @@ SCALARS: Mapping[str, frozenset[type]] = {
     "untyped": frozenset({int, float, str, bool, NONE}),
 }
 _NULL = frozenset({NONE})
+_DICTS = frozenset({dict})
+_VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
 _SORTS = 8  # of values of one map that are remembered
 _WIDEST = 32  # fields of such a value
 # what stands in JSON as it is, also in Go's, which escapes what means something in HTML
@@ -172,6 +175,20 @@ class MapShape:
         sort = tuple(value), tuple(map(type, value.values()))
         found = self.plans.get(sort)
         return found if found is not None or len(value) > _WIDEST else self._remember(sort)
+
+    def plan_all(self, items: list[Any]) -> MapPlan | None:
+        """Return the plan for all items of a list if they have the same fields of the same types, all of them leaves.
+
+        None also if that plan is not known yet. No loop here is written in Python, because most lists are like this.
+        """
+        if not self.plans or not items or not _DICTS.issuperset(map(type, items)):
+            return None
+        first = items[0]
+        found = self.plans.get((tuple(first), tuple(map(type, first.values()))))
+        if found is None or found.below:
+            return None
+        alike = len(set(map(tuple, items))) == 1 == len(set(map(tuple, map(_TYPES_OF, map(_VALUES_OF, items)))))
+        return found if alike else None
 
     def uniform(self, value: Mapping[str, Any]) -> bool:
         """Return whether the fields of a map that declares none are surely all leaves."""
@@ -327,6 +344,22 @@ def _type(kind: GoType) -> Shape:
     if isinstance(kind, gotypes.Time | gotypes.Quantity):
         return Shape("untyped")
     return UNTYPED if kind is gotypes.RAW else DEDUCED  # what decodes itself is published without a type
+
+
+def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | None:
+    """Return the path elements of maps in an associative list, as `make_element` does for each.
+
+    None unless one key tells the items apart and its values are texts that stand in JSON as they are.
+    """
+    if not form.lead:
+        return None
+    key = form.keys[0]
+    try:
+        texts = [item[key] for item in items]
+        plain = _PLAIN("".join(texts))
+    except (KeyError, TypeError):
+        return None
+    return [f'{form.lead}{text}"}}' for text in texts] if plain else None
 
 
 def make_element(form: ListShape, item: Any) -> str:

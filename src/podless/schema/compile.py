@@ -216,6 +216,9 @@ class FunctionWriter(Values):
     ) -> None:
         """Write a branch for each class of value that is allowed, and the rejection of all others."""
         word = "if"
+        if not mode.check and (usual := self.usual(node, mode)):
+            self.put_line(indent, f"if {' or '.join(f'{var}.__class__ is {name}' for name in usual)}: pass")
+            word = "elif"
         for kind, allowed in kinds.items():
             if not allowed:
                 continue
@@ -395,7 +398,8 @@ class FunctionWriter(Values):
                 self.put_line(inner, f"if {key} in {self.constant('K', known)}: continue")
             self.child(child, item, inner, mode, lines)
 
-        self.loop(var, indent, f"for {key}, {item} in {var}.items():", body)
+        usual = self.usual(child, mode) if not known else ()
+        self.loop(var, indent, f"for {key}, {item} in {var}.items():", body, usual, f"{var}.values()")
 
     def list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for a list."""
@@ -440,7 +444,7 @@ class FunctionWriter(Values):
                 null = [f"{var}[{place}] = {self.filled(child, inner_mode)}"]
             self.child(child, item, inner, inner_mode, null)
 
-        self.loop(var, indent, head, body)
+        self.loop(var, indent, head, body, self.usual(child, inner_mode), var)
 
     def logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
         """Write the checks of enum, allOf, anyOf, oneOf and not for a value that is not null.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from podless.schema import check, default, formats
@@ -10,7 +10,11 @@ from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes
 
 _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
+_UNBOUNDED = {"string": ("str",), "boolean": ("bool",)}
+_SCALARS = {**_UNBOUNDED, "integer": ("int",), "number": ("int", "float")}
 _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
+_LAST = {"int": 1, "whole": 2}  # classes of values that are looked at after the others
+_CLASSES: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 _SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
 _BOXES = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
 _MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
@@ -26,6 +30,7 @@ _FEW_ITEMS, _AROUND = 8, 1024
 # lines of code in a step, of which a third is executed; calling another function takes as long as so many
 PER_STEP, CALL = 16, 256
 _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
+_MORE_THAN_TYPE = _RULES - {"type"}
 
 
 def emit_literal(value: Any) -> str:
@@ -69,11 +74,19 @@ class Values:
         if len(self.lines) == before:
             self.put_line(indent + 1, "pass")
 
-    def loop(self, var: str, indent: int, head: str, body: Callable[[int], None]) -> None:
+    def loop(
+        self, var: str, indent: int, head: str, body: Callable[[int], None], usual: Sequence[str], items: str
+    ) -> None:
         """Write a loop over a list or an object, with its charge: for each item, or at once if items cost little.
 
-        A short loop is charged to the code around it, because a charge takes as long as some lines.
+        A short loop is charged to the code around it, because a charge takes as long as some lines. usual: the classes
+        of items with which there is nothing to do; if all are of these, nothing is looped over. items: the expression
+        of the items.
         """
+        if usual:
+            known = self.constant("C", frozenset(_CLASSES[name] for name in usual))
+            self.put_line(indent, f"if not {known}.issuperset(map(type, {items})):")
+            indent += 1
         place, space = len(self.lines), " " * indent
         before = self.weight, self.given
         self.weight = self.given = 0
@@ -139,17 +152,27 @@ class Values:
         found = {_ORDER[name]: True for name in types if name in _ORDER}
         if "number" in found:
             found.pop("int", None)
+        if "int" in found:
+            found["whole"] = True
         if odd:
             # a format stands for the type: of strings and lists only the format is looked at
             found |= {"str": True, "list": True}
-        return dict(sorted(found.items(), key=lambda pair: pair[0] == "int"))
+        return dict(sorted(found.items(), key=lambda pair: _LAST.get(pair[0], 0)))
+
+    def usual(self, node: Node, mode: Mode) -> list[str]:
+        """Return the classes of values with which there is nothing to do, if all values should be of these."""
+        raw = node.raw
+        if mode.check and (node.format or any(raw.get(name) not in (None, "", [], {}) for name in _MORE_THAN_TYPE)):
+            return []
+        known = _UNBOUNDED if mode.check else _SCALARS
+        return [name for kind in node.types for name in known[kind]] if known.keys() >= set(node.types) else []
 
     def test(self, var: str, kind: str) -> str:
         """Return the condition that a value is of a class."""
         if kind == "number":
             return f"{var}.__class__ is int or {var}.__class__ is float"
-        if kind == "int":
-            return f"{var}.__class__ is int or {var}.__class__ is float and {var} == {var} // 1"
+        if kind == "whole":
+            return f"{var}.__class__ is float and {var} == {var} // 1"
         if kind == "any":
             return f"{var} is not None"
         return f"{var}.__class__ is {kind}"
@@ -158,6 +181,8 @@ class Values:
         """Write the checks of a string or number."""
         if kind == "str":
             self.string(node, var, indent)
+        elif kind == "whole":
+            self.exact(node, var, indent)
         elif kind in ("int", "number"):
             self.number(node, var, indent, kind)
 
@@ -186,11 +211,8 @@ class Values:
         for bound, strict, sign in ((bounds[0], "exclusiveMaximum", ">"), (bounds[1], "exclusiveMinimum", "<")):
             if bound is not None:
                 self.fail(indent, f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
-        if kind == "int":
-            if None in bounds or limits[1] < 2**53:
-                self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
-            self.put_line(indent, f"if {var}.__class__ is float:")
-            self.exact(node, var, indent + 1)
+        if kind == "int" and (None in bounds or limits[1] < 2**53):
+            self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
 
     def range(self, node: Node) -> tuple[int, int] | None:
         """Return the range of the number's format, or None when a bound of the schema is itself out of it."""
