@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final, TypeVar
 
 from podless.cel.errors import CostExceeded
-from podless.runtime.meter import charge
+from podless.runtime.meter import charge, work_time
 
 R = TypeVar("R")
 # frames: 250 levels of the grammar, each of a dozen rules, and trees a few times as high
@@ -27,8 +27,7 @@ UNITS: Final = 16_384  # of cost until a loop charges the meter
 _UNITS_STEPS = UNITS >> 4
 _PART = 512  # items that are gone through between two charges
 PAUSE: Final = 0.001  # seconds of calls whose cost is less than their time, until these charge the meter
-SECONDS: Final = 2.0  # that such calls of one evaluation may take, however little they cost
-_LONGEST = 0.05  # seconds that one of them counts for at the most: others may have been served meanwhile
+SECONDS: Final = 2.0  # of processor time that one evaluation may take after the first pause, however little it costs
 _LOOK = 4097  # steps with which every meter looks at its clock
 
 
@@ -69,16 +68,19 @@ def go_on(cost: int, limit: int) -> int:
     return min(limit, cost + UNITS)
 
 
-def pause_work(due: float, spent: float) -> tuple[float, float]:
-    """Charge the meter after some time. Returns when to call this again, and the seconds spent so far.
+def pause_work(until: float) -> tuple[float, float]:
+    """Charge the meter after some time. Return when to call this again, and when the evaluation's time is over.
 
-    due: when this should have been called. spent: as returned before. Raises CostExceeded if the time is over.
+    until: as returned before, by the clock of the work under way (runtime/meter.py), so that it does not matter what
+    others take while the evaluation is suspended; 0 at the first call. Raises CostExceeded if the time is over.
     """
-    spent += min(time.perf_counter() - due + PAUSE, _LONGEST)
-    if spent > SECONDS:
+    now = work_time()
+    if not until:
+        until = now + SECONDS
+    elif now > until:
         raise CostExceeded
     charge(_LOOK)
-    return time.perf_counter() + PAUSE, spent
+    return time.perf_counter() + PAUSE, until
 
 
 def run_with_room(work: Callable[[], R]) -> R:

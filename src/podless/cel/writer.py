@@ -49,7 +49,7 @@ class CodeWriter:
         if self.loops:
             self.timed = True
             self.line("n += 1")
-            self.line("if not n & 3 and clock() > due: due, spent = pause(due, spent)")
+            self.line("if not n & 3 and clock() > due: due, until = pause(until)")
 
     def write_cost_check(self) -> None:
         """Look at the end of a loop's body whether the cost is too high, and now and then let others be served."""
@@ -123,7 +123,7 @@ class CodeWriter:
         if self.looped or self.functions:
             begun += f" stop = limit if limit < {UNITS} else {UNITS}\n"
         if self.timed or self.functions:
-            begun += f" n = 0\n spent = 0.0\n due = clock() + {PAUSE}\n"
+            begun += f" n = 0\n until = 0.0\n due = clock() + {PAUSE}\n"
         return "\n".join((*self.functions, f"{head}\n{begun}" + "\n".join(self.lines), ""))
 
 
@@ -141,17 +141,17 @@ class Aside:
         """Give the value of some code back to where the function is called; scope: code that it may use. A name."""
         writer = self._writer
         writer.settle()
-        writer.line(f"return {code}, c, n, spent, None")
+        writer.line(f"return {code}, c, n, until, None")
         if self._exact:
-            writer.lines += [" except EvaluationError as error:", "  return None, c, n, spent, error"]
+            writer.lines += [" except EvaluationError as error:", "  return None, c, n, until, error"]
         writer.count += 1
         name = f"f{writer.count}"
         used = sorted({found for part in scope for found in _NAME.findall(part)})
-        given = ", ".join(("c", "limit", "stop", "n", "due", "spent", *used))
+        given = ", ".join(("c", "limit", "stop", "n", "due", "until", *used))
         writer.functions.append("\n".join((f"def {name}({given}):", *writer.lines)))
         writer.lines, writer.depth = self._outer
         result = writer.temp()
-        writer.line(f"{result}, c, n, spent, error = {name}({given})")
+        writer.line(f"{result}, c, n, until, error = {name}({given})")
         if self._exact:
             writer.line("if error is not None: raise error")
         return result

@@ -44,14 +44,16 @@ class CPUMeter:
 class _Default(CPUMeter):
     """The meter of all other work. on_look: called now and then by the work, which may suspend itself there.
 
-    Threads share it: a count that one of them loses matters to none.
+    clock: the processor time of the work under way, in seconds from any moment before it; what the thread does while
+    the work is suspended does not count. Threads share the meter: a count that one of them loses matters to none.
     """
 
-    __slots__ = ("on_look",)
+    __slots__ = ("clock", "on_look")
 
     def __init__(self) -> None:
         self.left = _FEW_STEPS
         self.on_look: Callable[[], None] | None = None
+        self.clock: Callable[[], float] = time.thread_time
 
     def check_time(self) -> None:
         self.left = _FEW_STEPS
@@ -62,6 +64,11 @@ class _Default(CPUMeter):
 DEFAULT: Final = _Default()
 METER: ContextVar[CPUMeter] = ContextVar("meter", default=DEFAULT)
 _current = METER.get
+
+
+def work_time() -> float:
+    """Return the processor time of the work under way, in seconds, for comparison within that work."""
+    return DEFAULT.clock()
 
 
 def charge(steps: int) -> None:

@@ -91,6 +91,12 @@ class _Worker(greenlet):
             self.loop.switch(_SUSPENDED)
             self.began = time.thread_time()
 
+    def work_time(self) -> float:
+        """Return the seconds of processor time that the work has taken so far, from its first look on."""
+        now = time.thread_time()
+        self.began = self.began or now
+        return self.spent + now - self.began
+
 
 def _yield_if_due() -> None:
     worker = getcurrent()
@@ -98,7 +104,13 @@ def _yield_if_due() -> None:
         worker.yield_if_due()
 
 
+def _work_time() -> float:
+    worker = getcurrent()
+    return worker.work_time() if type(worker) is _Worker else time.thread_time()
+
+
 DEFAULT.on_look = _yield_if_due
+DEFAULT.clock = _work_time
 
 
 class Slices:
