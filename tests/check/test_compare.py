@@ -140,7 +140,7 @@ def test_objects_are_tried() -> None:
     old, new = crd(FIELDS), crd({"size": {"type": "integer", "maximum": 5}})
     source = SourceFile.of("a.json", "\n".join(map(json.dumps, objects)).encode())
     [trial] = try_objects([old], [new], [source])
-    assert (trial.objects, trial.rejected, trial.pruned) == (4, 2, 4)
+    assert (trial.objects, trial.refused, trial.pruned) == (4, 2, 4)
     assert str(trial).startswith(
         "Gadget.example.com: of 4 objects 2 would be rejected, 4 would lose fields\n  Gadget a1: "
     )

@@ -68,11 +68,11 @@ def test_what_is_stated_holds(folder: Path) -> None:
     assert not said(
         folder,
         {"name": "good", "file": "good.json", "result": small},
-        {"name": "small", "object": gadget(size=0), "expect": "rejected", "path": "spec.size", "message": "equal to"},
-        {"name": "rule", "object": gadget(size=11), "expect": "rejected", "message": "too big"},
+        {"name": "small", "object": gadget(size=0), "expect": "refused", "path": "spec.size", "message": "equal to"},
+        {"name": "rule", "object": gadget(size=11), "expect": "refused", "message": "too big"},
         {"name": "patched", "old": gadget(size=1), "patch": {"spec": {"size": 2}}, "result": small},
         {"name": "json", "old": gadget(size=1), "patchType": "json", "patch": [{"op": "remove", "path": "/spec/size"}],
-         "expect": "rejected"},
+         "expect": "refused"},
         {"name": "update", "old": gadget(size=1), "object": gadget(size=3), "result": {"spec": {"size": 3}}},
         {"name": "other", "object": gadget(size=1), "convert": "v2", "result": {"apiVersion": "example.com/v2"}},
     )  # fmt: skip
@@ -81,10 +81,10 @@ def test_what_is_stated_holds(folder: Path) -> None:
 def test_what_does_not_hold_is_said(folder: Path) -> None:
     assert said(
         folder,
-        {"name": "a", "object": gadget(size=1), "expect": "rejected"},
+        {"name": "a", "object": gadget(size=1), "expect": "refused"},
         {"name": "b", "object": gadget(size=0)},
-        {"name": "c", "object": gadget(size=0), "expect": "rejected", "path": "spec.color"},
-        {"name": "d", "object": gadget(size=0), "expect": "rejected", "message": "odd"},
+        {"name": "c", "object": gadget(size=0), "expect": "refused", "path": "spec.color"},
+        {"name": "d", "object": gadget(size=0), "expect": "refused", "message": "odd"},
         {"name": "e", "object": gadget(size=1), "result": {"spec": {"color": "blue"}}},
         {"name": "f", "old": gadget(size=0), "object": gadget(size=1)},
         {"name": "g", "object": {**gadget(), "kind": "Odd"}},
@@ -102,7 +102,7 @@ def test_what_does_not_hold_is_said(folder: Path) -> None:
 def test_policies_know_who_asks(folder: Path) -> None:
     assert not said(
         folder,
-        {"name": "eve", "object": gadget(size=5), "user": "eve", "expect": "rejected", "message": "not you"},
+        {"name": "eve", "object": gadget(size=5), "user": "eve", "expect": "refused", "message": "not you"},
         {"name": "bob", "object": gadget(size=5), "user": "bob", "groups": ["devs"]},
         {"name": "eve, small", "object": gadget(size=2), "user": "eve"},
         resources=["crd.json", "policy.yaml"],
@@ -137,7 +137,7 @@ def test_webhooks_of_services_are_asked_where_the_suite_says(tmp_path: Path) -> 
     (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [crd, judge]}))
     with webhooks.webhook(answer) as running:
         (tmp_path / "ca.crt").write_bytes(base64.b64decode(running.bundle))
-        refused = {"expect": "rejected", "message": "asked at the right place"}
+        refused = {"expect": "refused", "message": "asked at the right place"}
         suite = {
             "resources": ["all.json"],
             "webhooks": {"url": running.url, "caFile": "ca.crt"},

@@ -218,7 +218,7 @@ async def compare_diff(case: Case, server: Server, home: Path) -> Judged:
     if kubectl.judges(text, case.chosen):
         return Judged(by_diff=True, by_plan=True)
     plan, _, _ = await plan_case(case, text, server)
-    return Judged(by_diff=False, by_plan=not plan.rejected)
+    return Judged(by_diff=False, by_plan=not plan.refused)
 
 
 def changed(before: State, after: State) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def _compare(label: str, step: Mapping[str, Any], change: Change, found: Compare
     if "no matches for kind" in change.message and want["status"] in (400, 422):
         found.skipped["the path is that of another kind"] += 1
         return
-    refused = change.action is Action.REJECTED
+    refused = change.action is Action.REFUSED
     strict = (step.get("query") or {}).get("fieldValidation") == "Strict"
     if (
         refused

@@ -106,7 +106,7 @@ def _plan(home: Path, files: list[str], options: PlanOptions) -> Plan | None:
 
 def compare_output(plan: Plan, want: Mapping[str, Any]) -> list[str]:
     """Return where a plan differs from what kubectl printed."""
-    refused = [change for change in plan.changes if change.action is Action.REJECTED]
+    refused = [change for change in plan.changes if change.action is Action.REFUSED]
     if bool(refused) != bool(want["rc"]):
         return [f"plan rejects {[change.message for change in refused]}, kubectl ends with {want['rc']}: {want['err']}"]
     wrong = []

@@ -70,12 +70,12 @@ def test_a_planned_applyset_is_applied(server: Server, folder: Path) -> None:
     assert (parent.action, parent.message) == (Action.CREATE, "the parent of the ApplySet")
     assert "opensesame" not in (folder / "plan").read_text()
     done = carry(server)
-    assert (done.created, done.rejected) == (4, [])
+    assert (done.created, done.refused) == (4, [])
     write(folder, "a", "c")
     plan = keep(server, applyset="web", namespace="default")
     assert sorted(change.identity.name for change in plan.deleted) == ["b", "door"]
     done = carry(server)
-    assert (done.created, done.updated, done.deleted, done.rejected) == (1, 0, 2, [])
+    assert (done.created, done.updated, done.deleted, done.refused) == (1, 0, 2, [])
     held = server.get("secrets", "web")
     assert held is not None
     assert held["metadata"]["annotations"]["applyset.kubernetes.io/contains-group-kinds"] == "ConfigMap"
@@ -92,7 +92,7 @@ def test_an_interrupted_applyset_goes_on(server: Server, folder: Path) -> None:
     carry(server)
     (folder / "plan.done").unlink()  # all was done, and nothing was noted
     done = carry(server)
-    assert (done.created, done.updated, done.deleted, done.rejected) == (0, 0, 0, [])
+    assert (done.created, done.updated, done.deleted, done.refused) == (0, 0, 0, [])
 
 
 def test_a_parent_that_has_changed_since_stops_everything(server: Server, folder: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_parent_that_has_changed_since_stops_everything(server: Server, folder
     keep(server, applyset="cm/web", namespace="default")
     server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}})
     done = carry(server)
-    [refused] = done.rejected
+    [refused] = done.refused
     assert refused == "ConfigMap default/web: it has been created since the plan was made"
     assert server.get("configmaps", "a") is None
 
@@ -112,7 +112,7 @@ def test_a_parent_keeps_all_kinds_when_an_object_is_refused(server: Server, fold
     write(folder, "a", "b")
     keep(server, applyset="cm/web", namespace="default")
     server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
-    refused = carry(server).rejected
+    refused = carry(server).refused
     assert [one.partition(":")[0] for one in refused] == ["ConfigMap default/b", "ConfigMap default/web"]
     parent = server.get("configmaps", "web")
     assert parent is not None

@@ -75,7 +75,7 @@ def carry(server: Server) -> Carried:
 def test_what_was_planned_is_done(server: Server, folder: Path, mode: str) -> None:
     assert len(keep(server, mode=mode).created) == 4
     carried = carry(server)
-    assert (carried.created, carried.rejected) == (4, [])
+    assert (carried.created, carried.refused) == (4, [])
     found = server.get("gadgets", "a")
     assert found is not None
     assert found["spec"] == {"size": 1}
@@ -87,7 +87,7 @@ def test_plan_files_have_no_data_of_secrets(server: Server, folder: Path) -> Non
     keep(server)
     assert "opensesame" not in (folder / "plan").read_text()
     assert (folder / "plan").stat().st_mode & 0o077 == 0
-    assert not carry(server).rejected
+    assert not carry(server).refused
     secret = server.get("secrets", "door")
     assert secret is not None
     assert secret["data"] == {"password": "b3BlbnNlc2FtZQ=="}
@@ -96,7 +96,7 @@ def test_plan_files_have_no_data_of_secrets(server: Server, folder: Path) -> Non
 def test_a_secret_whose_manifest_has_changed_is_refused(server: Server, folder: Path) -> None:
     keep(server)
     (folder / "set.yaml").write_text(SET.replace("opensesame", "other"))
-    [refused] = carry(server).rejected
+    [refused] = carry(server).refused
     assert "has changed since the plan was made" in refused
     assert server.get("secrets", "door") is None
 
@@ -109,7 +109,7 @@ def test_objects_that_have_changed_since_are_refused_one_by_one(server: Server, 
     server.apply(settings, manager="other")
     carried = carry(server)
     assert carried.updated == 1
-    [refused] = carried.rejected
+    [refused] = carried.refused
     assert refused.startswith("ConfigMap default/settings: it has changed since the plan was made (resourceVersion ")
 
 
@@ -130,7 +130,7 @@ def test_what_was_created_or_deleted_since_is_refused(server: Server, folder: Pa
     keep(server)
     server.delete("configmaps", "settings")
     server.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "door"}})
-    refused = carry(server).rejected
+    refused = carry(server).refused
     assert [one.partition(" since")[0] for one in refused] == [
         "ConfigMap default/settings: it has been deleted",
         "Secret default/door: it has been created",
@@ -146,7 +146,7 @@ def test_an_interrupted_plan_goes_on(server: Server, folder: Path) -> None:
     # the note of the third step was lost
     (folder / "plan.done").write_text("0\n1\n3\n")
     carried = carry(server)
-    assert (carried.skipped, carried.updated, carried.rejected) == (4, 0, [])
+    assert (carried.skipped, carried.updated, carried.refused) == (4, 0, [])
 
 
 def test_pruned_objects_are_deleted(server: Server, folder: Path) -> None:
@@ -166,7 +166,7 @@ def test_what_the_plan_refuses_is_told(server: Server, folder: Path) -> None:
     keep(server)
     done = carry(server)
     assert done.created == 3
-    [refused] = done.rejected
+    [refused] = done.refused
     assert "ConfigMap default/Settings" in refused
 
 

@@ -68,8 +68,8 @@ async def test_the_state_after_a_plan_is_that_after_kubectl(case: Case, tmp_path
         expected = changed(before, read_state(server))
 
     assert changed(planned_before, planned_after) == expected, said
-    assert bool(plan.rejected) == bool(said), (said, [change.message for change in plan.rejected])
-    for change in plan.rejected:
+    assert bool(plan.refused) == bool(said), (said, [change.message for change in plan.refused])
+    for change in plan.refused:
         # kubectl writes its own head before the causes of 422
         told = [cause.message for cause in change.causes] if change.code == 422 else change.message.splitlines()
         for line in told:

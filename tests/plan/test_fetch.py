@@ -147,7 +147,7 @@ def test_secrets_are_in_no_output(audited: Server) -> None:
 
 def test_refusals_of_secrets_do_not_tell_their_values(audited: Server) -> None:
     plan = plan_as(audited, audited.token, SET.replace("opensesame", "5551234"))
-    assert plan.find("Secret", "door").action is Action.REJECTED
+    assert plan.find("Secret", "door").action is Action.REFUSED
     for form in FORMS:
         assert "5551234" not in render_plan(plan, form, details=True), form
 
@@ -170,7 +170,7 @@ webhooks:
     assert (call.webhook, call.asked, call.name) == ("gate.example.com", False, "settings")
     assert "gate.example.com of gate, about 1 objects: not asked" in render_plan(plan, "text")
     asked = plan_as(audited, audited.token, call_webhooks=True)
-    [refused] = asked.rejected
+    [refused] = asked.refused
     assert 'failed calling webhook "gate.example.com"' in refused.message
 
 

@@ -55,13 +55,13 @@ def test_namespaces_come_first(folder: Path) -> None:
 
 def test_as_given_is_refused_where_the_namespace_comes_later(folder: Path) -> None:
     found = podless.plan("new", order="as-given")
-    [refused] = found.rejected
+    [refused] = found.refused
     assert (refused.message, refused.place) == ('namespaces "web" not found', "new/set.yaml:2:1")
     assert found.exit_code == 1
 
 
 def test_a_refusal_has_the_place_of_its_field(folder: Path) -> None:
-    [refused] = plan(SET.replace("replicas: 2", "replicas: -2"), folder).rejected
+    [refused] = plan(SET.replace("replicas: 2", "replicas: -2"), folder).refused
     assert refused.place == "new/set.yaml:14:13"
     assert "must be greater than or equal to 0" in refused.message
     assert refused.code == 422
@@ -143,19 +143,19 @@ spec:
         folder,
     )
     assert [change.identity.kind for change in found.created] == ["CustomResourceDefinition"]
-    [refused] = found.rejected
+    [refused] = found.refused
     assert refused.place == "new/set.yaml:4:14"
     assert "should be greater than or equal to 1" in refused.message
 
 
 def test_unknown_kinds_are_refused_as_kubectl_does(folder: Path) -> None:
-    [refused] = plan("apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\n", folder).rejected
+    [refused] = plan("apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\n", folder).refused
     assert refused.message.startswith('resource mapping not found for name: "a" namespace: "" from "new/set.yaml"')
 
 
 def test_documents_that_are_no_objects_are_refused(folder: Path) -> None:
     found = plan("a: [\n---\nkind: ConfigMap\n", folder)
-    assert [change.action for change in found.changes] == [Action.REJECTED] * 2
+    assert [change.action for change in found.changes] == [Action.REFUSED] * 2
     assert "apiVersion" in found.changes[1].message.replace("ApiVersion", "apiVersion")
 
 

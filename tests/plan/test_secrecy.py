@@ -122,7 +122,7 @@ def test_no_output_has_a_value(
 def test_documents_that_cannot_be_read_are_not_quoted(text: str, tmp_path: Path) -> None:
     (tmp_path / "set.yaml").write_text(f"apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\n{text}\n")
     plan = podless.plan(tmp_path / "set.yaml")
-    assert [change.action for change in plan.changes] == [Action.REJECTED]
+    assert [change.action for change in plan.changes] == [Action.REFUSED]
     assert not [form for form in FORMS if "zqx7" in render_plan(plan, form)]
     assert "zqx7" not in repr(plan)
 

@@ -79,7 +79,7 @@ class _Version:
             said = field.format_path(path)
             if name not in seen and any(error.startswith(f"{said}: ") for error in found):
                 seen.add(name)
-                yield {"name": name + self.mark, "object": changed, "expect": "rejected", "path": said}
+                yield {"name": name + self.mark, "object": changed, "expect": "refused", "path": said}
         for path, rule in _rules(self.schema):
             test = self.rule(small, path, rule)
             if test is None:
@@ -114,7 +114,7 @@ class _Version:
                 and found[0].startswith(field.format_path(path))
             ):
                 before = {} if old is None else {"old": old}
-                return {"name": name, **before, "object": changed, "expect": "rejected", **told}
+                return {"name": name, **before, "object": changed, "expect": "refused", **told}
         return None
 
     def single(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:

@@ -60,7 +60,7 @@ _TEST: Object = {
         "namespace": _said("The namespace of an object that names none.", {**_TEXT, "default": "default"}),
         "user": _said("The user who writes (default: an administrator).", _TEXT),
         "groups": _said("The groups of the user.", _TEXTS),
-        "expect": _said("The expected verdict.", {**_TEXT, "enum": ["accepted", "rejected"], "default": "accepted"}),
+        "expect": _said("The expected verdict.", {**_TEXT, "enum": ["accepted", "refused"], "default": "accepted"}),
         "message": _said("A part of the expected error message.", _TEXT),
         "path": _said("A field that the error must name.", _TEXT),
         "result": _said("Fields that the object must have at the end. It may have others.", _ANY),
@@ -274,7 +274,7 @@ class _Test:
 
     def _reject(self, refused: Any) -> None:
         said = str(refused)
-        if self.test["expect"] != "rejected":
+        if self.test["expect"] != "refused":
             raise _Failed(f"rejected: {said}")
         if self.test.get("message", "") not in said:
             raise _Failed(f"rejected with another message: {said}")

@@ -17,20 +17,20 @@ _SHOWN = 5  # objects that are named
 
 @dataclass(frozen=True, slots=True)
 class DefinitionTrial:
-    """The objects of one kind. rejected: those that only the old definition accepts.
+    """The objects of one kind. refused: those that only the old definition accepts.
 
     pruned: those that would lose a field. examples: the findings about the first few.
     """
 
     kind: str
     objects: int
-    rejected: int
+    refused: int
     pruned: int
     examples: tuple[str, ...]
 
     def __str__(self) -> str:
         said = (
-            f"{self.kind}: of {self.objects} objects {self.rejected} would be rejected, {self.pruned} would lose fields"
+            f"{self.kind}: of {self.objects} objects {self.refused} would be rejected, {self.pruned} would lose fields"
         )
         return "\n".join([said, *(f"  {example}" for example in self.examples)])
 
@@ -51,7 +51,7 @@ def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[
                     about = str(identity)
                     count.count_object(about, was.get(about, []), now.get(about, []))
     return [
-        DefinitionTrial(name, count.objects, count.rejected, count.pruned, tuple(count.examples))
+        DefinitionTrial(name, count.objects, count.refused, count.pruned, tuple(count.examples))
         for name, count in found.items()
     ]
 
@@ -61,7 +61,7 @@ class _Count:
     """The counts for the objects of a kind so far."""
 
     objects: int = 0
-    rejected: int = 0
+    refused: int = 0
     pruned: int = 0
     examples: list[str] = field(default_factory=list)
 
@@ -70,7 +70,7 @@ class _Count:
         known = set(map(_key, was))
         fresh = [finding for finding in now if _key(finding) not in known]
         self.objects += 1
-        self.rejected += any(finding.severity is Severity.ERROR for finding in fresh)
+        self.refused += any(finding.severity is Severity.ERROR for finding in fresh)
         self.pruned += any(finding.rule == "UnknownField" for finding in fresh)
         self.examples += [f"{about}: {finding.said}" for finding in fresh][: _SHOWN - len(self.examples)]
 

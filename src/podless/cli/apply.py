@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     for text in carried.warnings:
         print(f"warning: {text}", file=sys.stderr)
     print(f"Applied: {carried.summary()}")
-    return 1 if carried.rejected else 0
+    return 1 if carried.refused else 0
 
 
 async def _apply(options: argparse.Namespace) -> Carried:

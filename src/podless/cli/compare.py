@@ -104,5 +104,5 @@ def _compare_definitions(options: argparse.Namespace) -> int:
         errors = sum(change.severity is Severity.ERROR for change in found)
         looked = count_of(len(old), "definition")
         print(f"{looked}: {count_of(errors, 'error')}, {count_of(len(found) - errors, 'warning')}")
-    broken = any(one.rejected for one in trials)
+    broken = any(one.refused for one in trials)
     return 1 if broken or any(change.severity is Severity.ERROR for change in found) else 0

@@ -81,7 +81,7 @@ FAMILIES = {
     "podless_held_bytes": Family(GAUGE, "Memory held for clients in bytes.", ("sort",)),
     "podless_held_cuts_total": Family(COUNTER, "Connections closed to free memory."),
     "podless_long_requests_waiting": Family(GAUGE, "Queued long requests."),
-    "podless_long_requests_rejected_total": Family(COUNTER, "Rejected long requests."),
+    "podless_long_requests_refused_total": Family(COUNTER, "Rejected long requests."),
     "podless_loop_held_total": Family(
         COUNTER, "Times that work held the event loop for 100 ms or longer.", ("sort", "verb")
     ),

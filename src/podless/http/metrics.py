@@ -122,7 +122,7 @@ class Metrics:
             "podless_held_bytes": [((sort,), size) for sort, size in {**held.sorts, "unread": held.loose}.items()],
             "podless_held_cuts_total": [((), held.cuts)],
             "podless_long_requests_waiting": [((), turns.waiting)],
-            "podless_long_requests_rejected_total": [((), turns.refused)],
+            "podless_long_requests_refused_total": [((), turns.refused)],
             "podless_loop_held_total": [(key, count) for key, count in watchdog.counts.items()],
             "podless_loop_held_seconds_total": [(key, round(took, 6)) for key, took in watchdog.seconds.items()],
             "podless_loop_held_worst_seconds": [((), watchdog.worst)],

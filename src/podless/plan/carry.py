@@ -36,20 +36,20 @@ class _Changed(Exception):
 
 @dataclass(slots=True)
 class Carried:
-    """The result of an apply. rejected: labels of objects with the reasons. skipped: objects that were done before."""
+    """The result of an apply. refused: labels of objects with the reasons. skipped: objects that were done before."""
 
     created: int = 0
     updated: int = 0
     deleted: int = 0
     skipped: int = 0
-    rejected: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
         """Return the numbers, in one line."""
         said = f"{self.created} created, {self.updated} changed, {self.deleted} deleted"
         said += f", {self.skipped} done before" if self.skipped else ""
-        return f"{said}, {len(self.rejected)} rejected."
+        return f"{said}, {len(self.refused)} rejected."
 
 
 async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> Carried:
@@ -64,8 +64,8 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
     asker = RemoteAsker(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
     done, carried = planfile.read_journal(path), Carried()
-    for text in plan["rejected"]:
-        carried.rejected.append(text)
+    for text in plan["refused"]:
+        carried.refused.append(text)
         say(f"! {text} (rejected by the plan)")
     for number, step in enumerate(plan["steps"]):
         if number in done:
@@ -73,13 +73,13 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
             continue
         label = _label(step)
         try:
-            if step.get("parent") == "after" and carried.rejected:
+            if step.get("parent") == "after" and carried.refused:
                 raise _Changed("it still lists all kinds and namespaces, because objects were rejected")
             said = await _carry(step, asker, options, plan, carried)
         except (_Changed, Refused, writes.Unwritable) as refused:
             # what an API says of a Secret may have its values
             said = "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
-            carried.rejected.append(f"{label}: {said}")
+            carried.refused.append(f"{label}: {said}")
             say(f"! {label}: {said}")
             if step.get("parent") == "before":
                 break  # members that no parent covers would never be pruned

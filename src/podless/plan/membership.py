@@ -83,7 +83,7 @@ class Membership:
         self._first = self.patch
         for item in labelled[:1]:
             line, column = item.place.position("metadata.labels")
-            refused = Change(Action.REJECTED, item.identity, item.place.file, line, column, _LABELLED)
+            refused = Change(Action.REFUSED, item.identity, item.place.file, line, column, _LABELLED)
             self._plan.changes.append(refused)
         return kept
 
@@ -125,11 +125,11 @@ class Membership:
 
     def _refuse(self, text: str) -> None:
         if self.change.action is not Action.UNKNOWN:
-            self.change.action, self.change.message = Action.REJECTED, text
+            self.change.action, self.change.message = Action.REFUSED, text
 
     def wrap_steps(self, steps: list[Object], revisions: Mapping[planfile.Key, str]) -> list[Object]:
         """Return the steps of a plan between those that write the parent."""
-        if self.change.action in (Action.REJECTED, Action.UNKNOWN):
+        if self.change.action in (Action.REFUSED, Action.UNKNOWN):
             return []
         if not steps and self.change.action is Action.UNCHANGED:
             return []

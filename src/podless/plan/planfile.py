@@ -132,7 +132,7 @@ def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
         "force": options.force,
         "as": {"user": options.user, "groups": [*options.groups], "uid": options.uid} if options.user else None,
         "summary": plan.summary(),
-        "rejected": [f"{change.place} {change.identity}: {change.message}" for change in plan.rejected],
+        "refused": [f"{change.place} {change.identity}: {change.message}" for change in plan.refused],
         "applyset": plan.applyset,
         "salt": salt,
         "steps": [_without_secrets(step, salt) for step in plan.steps],

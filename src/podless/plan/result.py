@@ -21,7 +21,7 @@ class Action(StrEnum):
     CREATE = "create"
     UPDATE = "update"
     DELETE = "delete"
-    REJECTED = "rejected"
+    REFUSED = "refused"
     UNCHANGED = "unchanged"
     UNKNOWN = "unknown"
 
@@ -153,9 +153,9 @@ class Plan:
         return self.of(Action.DELETE)
 
     @property
-    def rejected(self) -> list[Change]:
+    def refused(self) -> list[Change]:
         """The objects that the API rejects, or that cannot be read."""
-        return self.of(Action.REJECTED)
+        return self.of(Action.REFUSED)
 
     @property
     def unchanged(self) -> list[Change]:
@@ -180,7 +180,7 @@ class Plan:
     @property
     def exit_code(self) -> int:
         """0: nothing to do. 2: changes. 1: something is rejected, or could not be read."""
-        if self.rejected or self.unknown or self.missing:
+        if self.refused or self.unknown or self.missing:
             return 1
         return 2 if self.created or self.updated or self.deleted else 0
 
@@ -198,7 +198,7 @@ class Plan:
             (len(self.created), "to create"),
             (len(self.updated), "to change"),
             (len(self.deleted), "to delete"),
-            (len(self.rejected), "rejected"),
+            (len(self.refused), "rejected"),
             (len(self.unknown), "unknown"),
         ]
         said = [f"{number} {what}" for number, what in counts[:3]]

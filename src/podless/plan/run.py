@@ -83,7 +83,7 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
         return
     first = Plan(baseline.source, plan.release)
     await _Run(simulation, Baseline(), options, first, lambda text: None).write_first(baseline.manifests)
-    for change in first.rejected:
+    for change in first.refused:
         plan.missing.append(Missing(f"{change.place}: {change.identity}", change.message, "the state is without it"))
     simulation.recorder.webhooks.clear()
 
@@ -122,7 +122,7 @@ class _Run:
         for fault in faults:
             line, column = fault.place.fault(fault.message)
             identity = Identity("", "", "", "")
-            plan.changes.append(Change(Action.REJECTED, identity, fault.place.file, line, column, fault.shown))
+            plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.shown))
         if self._options.prune:
             items = choose_labelled(items, self._options.prune)
         await self._find_applyset()
@@ -153,7 +153,7 @@ class _Run:
             metadata = after["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
             change.after = await writes.read_object(self._simulation, endpoint, namespace, name)
-            if change.after is not None and change.action not in (Action.UNKNOWN, Action.REJECTED):
+            if change.after is not None and change.action not in (Action.UNKNOWN, Action.REFUSED):
                 _settle(change, asked, {})
 
     def _settle_parent(self) -> None:
@@ -181,13 +181,13 @@ class _Run:
         """Write all objects in order, and delete those that the set has no longer."""
         if self._membership is not None:
             items = await self._membership.label_objects(items, self._locate, self._baseline.unknown)
-            if self._membership.change.action is Action.REJECTED:
+            if self._membership.change.action is Action.REFUSED:
                 self._plan.notes.append("kubectl applies nothing, because it cannot use the ApplySet")
                 return
         await self._write_all(items)
         if not self._options.prune and not self._options.applyset:
             return
-        if self._plan.rejected:
+        if self._plan.refused:
             self._plan.notes.append("kubectl prunes nothing, because something is rejected")
             return
         pruned = await self._prune()
@@ -235,7 +235,7 @@ class _Run:
             try:
                 found = await find_pruned(self._asker, self._options.prune, sorted(visited), uids)
             except CannotPrune as error:
-                self._plan.changes.append(Change(Action.REJECTED, error.identity, message=str(error), code=error.code))
+                self._plan.changes.append(Change(Action.REFUSED, error.identity, message=str(error), code=error.code))
                 return False
         for endpoint, obj in found:
             metadata = obj["metadata"]
@@ -246,12 +246,12 @@ class _Run:
                 await delete_object(self._asker, endpoint, obj)
             except Refused as refused:
                 said = hide_message(identity, str(refused), obj)
-                change = Change(Action.REJECTED, identity, message=said, code=refused.code, before=obj)
+                change = Change(Action.REFUSED, identity, message=said, code=refused.code, before=obj)
                 self._plan.changes.append(change)
                 continue
             self.pruned.add(identity)
             self.deleted.append((endpoint, obj))
-        return not self._plan.rejected
+        return not self._plan.refused
 
     async def _write(self, item: Item) -> Change:
         """Write one object and return its change."""
@@ -261,13 +261,13 @@ class _Run:
         endpoint = self._find(identity)
         if endpoint is None:
             text = _UNSERVED.format(file=item.place.file, **identity._asdict())
-            return Change(Action.REJECTED, identity, item.place.file, line, column, text, 404)
+            return Change(Action.REFUSED, identity, item.place.file, line, column, text, 404)
         obj, identity = place_object(item.obj, endpoint, self._namespace)
         change = Change(Action.UNCHANGED, identity, item.place.file, line, column)
         if self._is_elsewhere(item, endpoint):
             line, column = item.place.position("metadata.namespace")
             text = _ELSEWHERE.format(found=identity.namespace, wanted=options.namespace)
-            return Change(Action.REJECTED, identity, item.place.file, line, column, text)
+            return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
         if endpoint.known is not None and identity.name:
@@ -377,7 +377,7 @@ def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable, 
     def hide(text: str) -> str:
         return hide_message(change.identity, text, asked, change.before)
 
-    change.action, change.message = Action.REJECTED, hide(str(refused))
+    change.action, change.message = Action.REFUSED, hide(str(refused))
     if not isinstance(refused, Refused):
         return
     change.code = refused.code

@@ -14,7 +14,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     """Return a diff for each changed object, and comments for rejected ones."""
     parts = []
     for change in plan.changes:
-        if change.action in (Action.REJECTED, Action.UNKNOWN):
+        if change.action in (Action.REFUSED, Action.UNKNOWN):
             said = change.message.splitlines() or [""]
             parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in said))
         elif change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):

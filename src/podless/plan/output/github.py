@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.plan.output.values import SIGNS, describe_field
 from podless.plan.result import Action, Change, Plan
 
-_LEVELS = {Action.REJECTED: "error", Action.UNKNOWN: "error", Action.DELETE: "warning"}
+_LEVELS = {Action.REFUSED: "error", Action.UNKNOWN: "error", Action.DELETE: "warning"}
 _FIELDS = 10  # that an annotation names
 
 

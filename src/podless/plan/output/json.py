@@ -25,7 +25,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
             "create": len(plan.created),
             "update": len(plan.updated),
             "delete": len(plan.deleted),
-            "rejected": len(plan.rejected),
+            "refused": len(plan.refused),
             "unknown": len(plan.unknown),
             "unchanged": len(plan.unchanged),
         },

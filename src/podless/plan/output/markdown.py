@@ -8,7 +8,7 @@ from podless.plan.result import Action, Change, Plan
 
 MOST = 60_000  # characters; GitHub takes 65,536 in a comment
 _TABLE = 200  # rows of the table
-_ORDER = (Action.REJECTED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
+_ORDER = (Action.REFUSED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
 _CELL = 200  # characters of a cell
 
 

@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 LATER = "(known after apply)"
 _MOST = 100  # characters of a value
 _BY = {By.SERVER: "server", By.POLICY: "policy"}
-SIGNS = {"create": "+", "update": "~", "delete": "-", "rejected": "!", "unchanged": "=", "unknown": "?"}
+SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged": "=", "unknown": "?"}
 
 
 def format_value(value: Any) -> str:

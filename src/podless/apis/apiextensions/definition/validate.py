@@ -163,13 +163,16 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
     """Require unique version names and exactly one storage version."""
-    shown = versions.show_versions(None if given is None else layout.versions)
     called = [version["name"] for version in layout.versions]
-    errors = []
+    faults = []
     if len(set(called)) < len(called):
-        errors.append(field.invalid("spec.versions", shown, "must contain unique version names"))
+        faults.append("must contain unique version names")
     if sum(version["storage"] for version in layout.versions) != 1:
-        errors.append(field.invalid("spec.versions", shown, "must have exactly one version marked as storage version"))
+        faults.append("must have exactly one version marked as storage version")
+    errors = []
+    if faults:  # only then does it matter how the release shows them
+        shown = versions.show_versions(None if given is None else layout.versions)
+        errors = [field.invalid("spec.versions", shown, fault) for fault in faults]
     first = layout.spec.get("version", called[0] if called else "")
     if first:
         faults = syntax.label_1035(first)
