@@ -70,6 +70,8 @@ def test_an_unknown_gate_or_release_keeps_the_server_from_starting() -> None:
         Server(feature_gates={"Nothing": True})
     with pytest.raises(StartError, match=r"1\.29"):
         Server(kubernetes_version="1.29")
+    with pytest.raises(StartError, match="programs give a mapping"):
+        Server(feature_gates="Nothing=true")  # type: ignore[arg-type]
 
 
 def test_pods_have_no_generation_before_it_was_tracked() -> None:

@@ -207,6 +207,8 @@ class ClusterSettings(Authenticators, EngineOptions):
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: use one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
             raise StartError(f"unknown profile {self.profile!r}: use one of {', '.join(runtimeconfig.PROFILES)}")
+        if not isinstance(self.feature_gates, Mapping):
+            raise StartError('feature-gates: programs give a mapping, such as {"NAME": True}')
         features.choose_release(self.kubernetes_version, self.feature_gates)
         runtimeconfig.validate_runtime_config(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
