@@ -13,6 +13,7 @@ _MODULES = {  # part of a media type -> the modules for it, which take 15 to 36 
     "protobuf": ("podless.structs.protobuf_messages",),
     "as=Table": ("podless.publish.table",),
 }
+_KNOWN_MOST = 256
 
 
 def _import_all(names: Sequence[str]) -> None:
@@ -23,6 +24,7 @@ def _import_all(names: Sequence[str]) -> None:
 def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Return a filter that imports what the media types of a request need, then handles the request."""
     missing = dict(_MODULES)
+    plain: set[tuple[str | None, str | None]] = set()  # media types of bodies and answers that need nothing
 
     def add_filter(handler: Handler) -> Handler:
         async def later(request: Request, names: list[str]) -> Answer:
@@ -33,10 +35,14 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
 
         def handle(request: Request) -> Answer | Pending:
             if missing:
-                headers = request.headers
-                given, wanted = headers.get("content-type", ""), headers.get("accept", "")
-                if names := [name for name in missing if name in given or name in wanted]:
-                    return later(request, names)
+                find = request.headers.get
+                media = find("content-type"), find("accept")
+                if media not in plain:
+                    if names := [name for name in missing if any(one and name in one for one in media)]:
+                        return later(request, names)
+                    if len(plain) >= _KNOWN_MOST:
+                        plain.clear()
+                    plain.add(media)
             return handler(request)
 
         return handle
