@@ -42,7 +42,7 @@ FUNCTIONS: dict[ModuleType, Sequence[str]] = {
         "setitimer",
         "pthread_sigmask",
     ),
-    time: ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "clock_gettime", "tzset"),
+    time: ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "clock_gettime", "pthread_getcpuclockid", "tzset"),
     socket: ("SO_REUSEPORT",),
 }
 

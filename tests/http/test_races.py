@@ -34,7 +34,7 @@ def path(group: str) -> str:
     return f"/apis/{group}/v1/namespaces/default/gadgets"
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_no_bound_is_lost_while_a_long_object_is_created_beside_short_ones(
     server: Server, client: Client, rounds: int
 ) -> None:

@@ -324,6 +324,8 @@ PRODUCTS = {
     *(("default fields of items", body) for body in ("objects", "wrong objects")),
     *(("a default of items", body) for body in ("objects", "wrong objects")),
     *(("fields that are missing", body) for body in ("objects", "wrong objects")),
+    ("an enum of texts", "wrong texts"),  # each error lists all values
+    ("an enum of objects", "wrong objects"),
     *(("rules of items", body) for body in ("texts", "wrong texts")),
     ("columns of items", "texts"),
     *(("columns of everything", body) for body in ("texts", "objects", "a map")),

@@ -22,7 +22,7 @@ _MOST = 0.02  # seconds that it may pause in one go
 
 def find_clock() -> int | None:
     """Return the processor clock of the calling thread, for other threads; None if the system has none."""
-    if not hasattr(time, "pthread_getcpuclockid"):
+    if not hasattr(time, "pthread_getcpuclockid") or not hasattr(time, "clock_gettime"):
         return None
     return time.pthread_getcpuclockid(threading.get_ident())
 
