@@ -9,6 +9,7 @@ import { mergeThree } from "../src/logic/merge";
 import { writeOwnedLines } from "../src/logic/owners";
 import { formatAge } from "../src/logic/time";
 import { parseMetrics, quantile, sum } from "../src/server/metrics";
+import { explainRefusal } from "../src/state/refusals";
 
 describe("differences", () => {
   const random = (seed: number) => () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
@@ -223,4 +224,27 @@ it("ages are those of kubectl", () => {
     "2d",
     "8d",
   ]);
+});
+
+describe("the part of the server that rejected a request", () => {
+  const texts: [string, number, string, string][] = [
+    ["RBAC", 403, "Forbidden", 'pods is forbidden: User "dev" cannot list resource "pods" in API group ""'],
+    ["ResourceQuota", 403, "Forbidden", 'pods "a" is forbidden: exceeded quota: few, requested: pods=1, used: pods=1'],
+    [
+      "Admission policy",
+      422,
+      "Invalid",
+      "pods \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied",
+    ],
+    ["Admission webhook", 400, "BadRequest", 'admission webhook "w.example.com" denied the request: no'],
+    ["Rule", 422, "Invalid", 'Gadget "a" is invalid: spec: Invalid value: failed rule: self.a < self.b'],
+    ["Schema", 422, "Invalid", 'Gadget "a" is invalid: spec.size: Invalid value: 0: should be greater than 1'],
+    ["Name taken", 409, "AlreadyExists", 'pods "a" already exists'],
+    ["Conflict", 409, "Conflict", "the object has been modified; please apply your changes to the latest version"],
+    ["Too many requests", 429, "TooManyRequests", "too many requests, please try again later"],
+  ];
+  it.each(texts)("is told as %s", (told, code, reason, message) => {
+    const one = { at: 0, method: "POST", path: "/api", code, reason, message, dryRun: false };
+    expect(explainRefusal(one)).toBe(told);
+  });
 });
