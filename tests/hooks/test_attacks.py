@@ -210,8 +210,7 @@ def test_a_generator_is_no_hook() -> None:
 def test_a_result_of_100_mb_is_not_sent(server: Server) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
     said = refusal(server, secret)
-    ways = ("bytes, and 4194304 are the most", "it did not answer within 1 s", "its worker ended")
-    assert any(way in said for way in ways)
+    assert "bytes, and 4194304 are the most" in said or "it did not answer within 1 s" in said
     server.create(config("after-flood"))
 
 
