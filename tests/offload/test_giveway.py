@@ -8,9 +8,10 @@ import pytest
 
 from podless.meta.errors import Timeout
 from podless.offload import giveway
-from podless.offload.giveway import GivingMeter, find_clock
+from podless.offload.giveway import GivingMeter
 from podless.offload.offloop import OffLoop
 from podless.runtime.meter import METER
+from podless.runtime.system import find_thread_clock
 
 
 class Machine:
@@ -60,7 +61,7 @@ def test_it_goes_on_beside_a_loop_that_never_waits(machine: Machine) -> None:
 
 
 def test_its_time_ends() -> None:
-    clock = find_clock()
+    clock = find_thread_clock()
     if clock is None:
         pytest.skip("the system tells no times of threads")
     with pytest.raises(Timeout):
@@ -71,7 +72,7 @@ async def test_the_thread_beside_the_loop_has_such_a_meter() -> None:
     beside = OffLoop()
     try:
         meter = await beside.run(1 << 20, METER.get)
-        clock = find_clock()
+        clock = find_thread_clock()
         assert clock is None or (isinstance(meter, GivingMeter) and meter._loop == clock)
     finally:
         beside.close()

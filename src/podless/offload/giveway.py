@@ -8,7 +8,6 @@ goes on when the loop always has something to do.
 
 from __future__ import annotations
 
-import threading
 import time
 
 from podless.runtime.meter import CPUMeter
@@ -18,13 +17,6 @@ _LITTLE = 0.00002  # seconds of processor time of the loop's thread that are no 
 _PAUSE = 0.0005  # seconds of a pause, after which the work looks again
 _SHARE = 4.0  # times as long as it has run the work may pause
 _MOST = 0.02  # seconds that it may pause in one go
-
-
-def find_clock() -> int | None:
-    """Return the processor clock of the calling thread, for other threads; None if the system has none."""
-    if not hasattr(time, "pthread_getcpuclockid") or not hasattr(time, "clock_gettime"):
-        return None
-    return time.pthread_getcpuclockid(threading.get_ident())
 
 
 class GivingMeter(CPUMeter):

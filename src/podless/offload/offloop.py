@@ -20,13 +20,14 @@ from typing import Any, ParamSpec, TypeVar
 from podless.codec.serializer import in_steps
 from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
-from podless.offload.giveway import find_clock, make_meter
+from podless.offload.giveway import make_meter
 from podless.offload.process import Offload
 from podless.runtime import memo
 from podless.runtime.freeing import collect_parts, release_parts
 from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER
 from podless.runtime.slices import Slices
+from podless.runtime.system import find_thread_clock
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -144,7 +145,7 @@ class OffLoop:
             if self._closed:
                 raise Unavailable("the server is stopping")
             self._thread = ThreadPoolExecutor(1, "podless-off-loop")
-            self._loop = find_clock()
+            self._loop = find_thread_clock()
         return self._thread
 
     async def _let_go(self, made: list[Any], pause: int) -> None:

@@ -19,7 +19,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from podless.runtime import slices, watchdog
+from podless.runtime import slices, system, watchdog
 from podless.runtime.stacks import StackFrame, Stacks, is_whole
 from podless.runtime.watchdog import Watchdog, Work
 
@@ -70,9 +70,7 @@ class Heartbeat:
         """Begin to look at the running loop, on whose thread this is called."""
         self._loop = asyncio.get_running_loop()
         self._ident = threading.get_ident()
-        self._clock: int | None = None
-        if hasattr(time, "pthread_getcpuclockid"):
-            self._clock = time.pthread_getcpuclockid(self._ident)
+        self._clock = system.find_thread_clock()
         self._stacks = Stacks()
         self._ended.acquire()
         self._send()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
+import threading
 import time
 from typing import NamedTuple
 
@@ -29,6 +30,13 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     except ImportError:
         return asyncio.new_event_loop()
     return uvloop.new_event_loop()
+
+
+def find_thread_clock() -> int | None:
+    """Return the processor clock of the calling thread, for other threads; None if the system has none."""
+    if not hasattr(time, "pthread_getcpuclockid") or not hasattr(time, "clock_gettime"):
+        return None
+    return time.pthread_getcpuclockid(threading.get_ident())
 
 
 def read_usage() -> ProcessUsage:
