@@ -21,7 +21,7 @@ from podless.cel import patterns
 from podless.cli import backup, restore
 from podless.codec import jsontext
 from podless.http import connection, fairness, selections, status, tls, websocket
-from podless.http.audit import auditor, backend
+from podless.http.audit import backend, bodies
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.meta import errors
@@ -109,7 +109,7 @@ FIGURES: Mapping[str, Figures] = {
         "the last # of them": (AUDIT.backups,),
         "queues up to # MiB": (backend._MOST,),
         "A stop waits at most # s": (backend._PATIENCE,),
-        "YAML bodies over # KiB": (auditor._SMALL,),
+        "leaves out those over # KiB": (bodies.MOST,),
     },
     "how-to/operations.md": {
         "Writes get #": (errors.InsufficientStorage.code,),

@@ -35,6 +35,7 @@ from podless.http.requestlog import RequestLog
 from podless.http.rotation import Rotation
 from podless.http.selections import Selections
 from podless.http.tls import Certificates, own_names, parse_names
+from podless.kinds.registry import Registry
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, option, parse_seed, section
@@ -358,7 +359,7 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """Return the handler of a cluster's requests."""
         api = cluster.api
-        measured, auditing = Measured(Flows(api, self.settings.limits.in_flight)), self._auditing()
+        measured, auditing = Measured(Flows(api, self.settings.limits.in_flight)), self._auditing(api.registry)
         shown = self._requests if self.settings.enable_faults else None
         documents = NonResource(
             api.registry,
@@ -405,7 +406,7 @@ class App:
         """Return a URL of the console that logs the administrator in once, within ten minutes; "" without a console."""
         return f"{self.url}/console/#/link/{self._console.links.make()}" if self._console is not None else ""
 
-    def _auditing(self) -> Filter | None:
+    def _auditing(self, registry: Registry) -> Filter | None:
         """Return the filter that writes the audit log, None without one. Raises BadPolicy."""
         wanted = self.settings.audit
         if wanted is None:
@@ -417,7 +418,7 @@ class App:
         rules = policy.read_policy(wanted.policy) if wanted.policy is not None else policy.METADATA
         self._backend = Backend(wanted.path, wanted.size, wanted.backups)
         self._backend.open()
-        return Auditor(rules, self._backend).filter
+        return Auditor(rules, self._backend, registry.find_struct).filter
 
     def reopen(self) -> None:
         """Open the audit log again under its name, after log rotation moved the file. Raises OSError."""

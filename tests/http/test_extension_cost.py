@@ -12,10 +12,12 @@ import pytest
 
 from podless.admission import calls, patches
 from podless.apis.schemes import make_review_scheme
+from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.http.audit import auditor
+from podless.http.audit import auditor, bodies
 from podless.http.message import Request
 from podless.kinds import reviews
+from podless.kinds.registry import Registry
 from podless.meta.errors import APIError
 from podless.publish import jsonpath
 from podless.runtime.jsonobject import Object
@@ -305,6 +307,9 @@ def test_the_audit_log() -> None:
         names = numbers(size, "n")
         auditor._user(User("u", "", tuple(names), dict.fromkeys(names, ("v",))))
         body = {"metadata": {"name": "x", "managedFields": [{}] * size}, "items": [{"metadata": {}}] * size}
-        auditor._line({"requestObject": auditor._document(json.dumps(body).encode(), "application/json")})
+        sent = bodies.read_body(
+            json.dumps(body).encode(), "application/json", Attributes("create"), Registry().find_struct
+        )
+        auditor._line({"requestObject": sent})
 
     assert_linear(tell, lambda size: size, 200, charged=False)  # which is done on the loop

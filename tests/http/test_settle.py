@@ -12,6 +12,7 @@ from podless.http.audit.auditor import Auditor
 from podless.http.measured import Measured
 from podless.http.message import Request, Response
 from podless.http.requestinfo import with_request_info
+from podless.kinds.registry import Registry
 from tests.http.test_connection import serving
 
 LONG = b"x" * (1 << 20)
@@ -38,7 +39,9 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
         request.audit.identify(request.user)
         return Response(200, [LONG if request.path == "/long" else b"short"])
 
-    handler = with_request_info(measured.filter(Auditor(policy.METADATA, cast(Any, backend)).filter(inner)))
+    handler = with_request_info(
+        measured.filter(Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).filter(inner))
+    )
     async with serving(handler, held=len(LONG)) as connect:
         client = await connect()
         held = connect.listener._shared.held  # type: ignore[attr-defined]

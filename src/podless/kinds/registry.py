@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from podless.kinds.kind import Kind, Version
+from podless.structs.structs import Struct
 
 
 class Announced(NamedTuple):
@@ -117,6 +118,11 @@ class Registry:
     def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
         """Return the kind and version of a path."""
         return self._routes.get((group, version, plural))
+
+    def find_struct(self, group: str, version: str, plural: str, kind: str) -> Struct | None:
+        """Return the struct of the built-in kind of a path if it has this name; None if it is not loaded yet."""
+        found = self.find(group, version, plural)
+        return found[0].struct_of(found[1]) if found and found[0].kind == kind and found[0].is_loaded else None
 
     def get(self, group: str, plural: str) -> Kind | None:
         """Return a served kind."""

@@ -15,6 +15,9 @@ import pytest
 from podless import Server, StartError
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import decode_struct
 from tests.conftest import Client
 
 pytestmark = pytest.mark.slow
@@ -94,6 +97,30 @@ def test_a_create_is_told_with_its_bodies(log: Log) -> None:
         "requestObject": body,
         "annotations": {"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""},
     }
+
+
+def test_bodies_in_protobuf_are_told_as_json(log: Log) -> None:
+    struct = load_struct("core/v1", "ConfigMap")
+    body = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "one"}, "data": {"a": "b"}}
+    sent = protobuf.write_object(struct, decode_struct(struct, body))
+    media = {"Content_Type": protobuf.MEDIA, "Accept": protobuf.MEDIA}
+    assert log.client.send("POST", MAPS, sent, **media).status == 201
+    complete = log.wait(2)[1]
+    assert complete["requestObject"] == body
+    assert complete["responseObject"]["metadata"]["uid"]
+    assert complete["objectRef"]["name"] == "one"
+    assert log.client.send("POST", MAPS, sent, **media).status == 409
+    status = log.wait(4)[3]["responseStatus"]
+    assert (status["reason"], status["message"]) == ("AlreadyExists", 'configmaps "one" already exists')
+
+
+def test_a_body_that_is_no_protobuf_is_left_out(log: Log) -> None:
+    media = {"Content_Type": protobuf.MEDIA}
+    for body in (b"k8s\0", b"k8s\0\xff\xff", b"no envelope"):
+        assert log.client.send("POST", MAPS, body, **media).status == 400
+    for event in log.wait(6)[1::2]:
+        assert "requestObject" not in event
+        assert event["responseStatus"]["reason"] == "BadRequest"
 
 
 def test_what_is_refused_is_told_with_its_reason(log: Log) -> None:

@@ -12,6 +12,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.codec import serializer
 from podless.http.audit.backend import Backend
+from podless.http.audit.bodies import MOST, FindStruct, read_body
 from podless.http.audit.policy import (
     COMPLETE,
     METADATA_LEVEL,
@@ -33,7 +34,7 @@ _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
 _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 _NOBODY = User("")
 _AGENT = 1024  # bytes of a User-Agent
-_SMALL = 64 * 1024  # bytes of a body
+_FAILED = 400
 
 
 class AuditContext:
@@ -68,13 +69,14 @@ class AuditContext:
 
 
 class Auditor:
-    """The filter that tells of requests as the policy says."""
+    """The filter that tells of requests as the policy says. find_struct: for bodies in protobuf."""
 
     _handler: Handler
 
-    def __init__(self, policy: AuditPolicy, backend: Backend) -> None:
+    def __init__(self, policy: AuditPolicy, backend: Backend, find_struct: FindStruct) -> None:
         self.policy = policy
         self._backend = backend
+        self._find_struct = find_struct
 
     def filter(self, handler: Handler) -> Handler:
         """Return the handler, behind this."""
@@ -156,16 +158,19 @@ class Auditor:
         if "user-agent" in request.headers:
             event["userAgent"] = _agent(request.headers["user-agent"])
         sent = None
-        if answer is not None and asked.verb != "get":
-            sent = _document(request.body, request.headers.get("content-type", ""), level == METADATA_LEVEL)
+        if answer is not None and asked.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MOST):
+            sent = read_body(request.body, request.headers.get("content-type", ""), asked, self._find_struct)
         if asked.resource:
             event["objectRef"] = _reference(asked, sent)
         if answer is not None:
-            event["responseStatus"] = _status(answer)
+            told = None
+            if level == REQUEST_RESPONSE or answer.status >= _FAILED:
+                told = read_body(b"".join(answer.chunks), answer.media.decode(), asked, self._find_struct)
+            event["responseStatus"] = _status(answer.status, told)
             if level != METADATA_LEVEL and sent is not None:
                 event["requestObject"] = _shown(sent, rule)
-            if level == REQUEST_RESPONSE and (shown := _document(b"".join(answer.chunks), answer.media.decode())):
-                event["responseObject"] = _shown(shown, rule)
+            if level == REQUEST_RESPONSE and told:
+                event["responseObject"] = _shown(told, rule)
         event["requestReceivedTimestamp"] = _time(audit.began)
         event["stageTimestamp"] = _time(now)
         if audit.annotations and answer is not None:
@@ -229,29 +234,12 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _status(answer: Response) -> Object:
+def _status(code: int, told: Any) -> Object:
+    """Return the status of an answer. told: its body, if it is known."""
     found: Object = {"metadata": {}}
-    if answer.status >= 400:
-        told = _document(b"".join(answer.chunks), answer.media.decode())
-        if isinstance(told, dict):
-            found |= {key: told[key] for key in ("status", "message", "reason", "details") if key in told}
-    return {**found, "code": answer.status}
-
-
-def _document(raw: bytes, media: str, small: bool = False) -> Any:
-    """Return a body in JSON, or in YAML that is cheap to read, else None. small: only bodies that are cheap."""
-    if not raw or "protobuf" in media or (small and len(raw) > _SMALL):
-        return None
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        pass
-    if "yaml" not in media or len(raw) > _SMALL:
-        return None
-    try:
-        return serializer.decode_yaml(raw)
-    except serializer.YAMLError:
-        return None
+    if code >= _FAILED and isinstance(told, dict):
+        found |= {key: told[key] for key in ("status", "message", "reason", "details") if key in told}
+    return {**found, "code": code}
 
 
 def _shown(document: Any, rule: AuditRule) -> Any:

@@ -1,0 +1,50 @@
+"""Reads the bodies of requests and answers for the audit log, which shows them as JSON whatever their form was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from podless.auth.attributes import Attributes
+from podless.codec import serializer
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
+
+MOST = 64 * 1024  # bytes of YAML and of protobuf that are read: both take long
+_UNVERSIONED = ("DeleteOptions", "Status")  # bodies that every resource has
+
+FindStruct = Callable[[str, str, str, str], Struct | None]
+"""Returns the struct for a group, version, resource and kind; None if it is unknown or not loaded."""
+
+
+def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct) -> Any:
+    """Return a body as JSON; None for an empty or malformed body, a long one in YAML or protobuf, and other media."""
+    if not raw:
+        return None
+    if media.startswith(protobuf.MEDIA):
+        return _read_message(raw, asked, find_struct) if len(raw) <= MOST else None
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        pass
+    if "yaml" not in media or len(raw) > MOST:
+        return None
+    try:
+        return serializer.decode_yaml(raw)
+    except serializer.YAMLError:
+        return None
+
+
+def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any:
+    try:
+        kind = protobuf.open_envelope(raw).kind
+        if kind in _UNVERSIONED:
+            struct: Struct | None = load_struct("meta/v1", kind)
+        else:
+            struct = find_struct(asked.group, asked.version, asked.resource, kind)
+        return protobuf.read_object(raw, struct) if struct is not None else None
+    except protobuf.ProtobufError:
+        return None
