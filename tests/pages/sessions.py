@@ -104,7 +104,8 @@ def environment(folder: Path, podless: Path | None = None) -> dict[str, str]:
             command = f'"{podless.parent / name}"'
         (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         (programs / name).chmod(0o755)
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "GOPATH", "GOCACHE", "GOPROXY") if name in os.environ}
+    names_kept = ("PATH", "LANG", "GOPATH", "GOCACHE", "GOPROXY", "GOGC")
+    kept = {name: os.environ[name] for name in names_kept if name in os.environ}
     kept |= {"PATH": f"{programs}:{kept['PATH']}", "HOME": str(home), "TMPDIR": str(home), "NO_COLOR": "1"}
     kept |= {"PYTHONPATH": f"{ROOT / 'src'}"} if podless is None else {}
     return kept | {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120"}
