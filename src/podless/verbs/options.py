@@ -26,7 +26,7 @@ DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
 _MOST_DIGITS = 20  # of a number of 64 bits
-_LONG = 1024  # characters of selectors that are not read on the way to the first match
+_SLICED_SELECTORS = 1024  # characters of selectors that are not read on the way to the first match
 _SELECTOR = 8  # times as long as the text of an object a selector of that length takes
 
 
@@ -213,7 +213,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
 def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
     """Parse selectors and prepare them for matching. Raises BadRequest."""
     parsed = selectors.parse_labels(labels), selectors.parse_fields(fields)
-    if len(labels) + len(fields) >= _LONG:
+    if len(labels) + len(fields) >= _SLICED_SELECTORS:
         parsed[0].complete()
         parsed[1].complete()
     return parsed

@@ -48,7 +48,7 @@ Receive = Callable[[Sequence[Seen]], object]
 # events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
 _WAITING_MOST = 4096
 _WAITING_BYTES = 8 << 20  # the same of their objects
-_LONG = 1 << 14  # bytes of objects that are looked into in slices
+_SLICED_EVENTS = 1 << 14  # bytes of objects that are looked into in slices
 _TOGETHER = 256  # initial objects that are looked at together
 _MUCH = 1 << 18  # bytes of those that a selector may have to look into
 _VIEWS = 64  # views of a batch that are kept for watchers who select the same
@@ -205,7 +205,7 @@ class Watch:
         unready = call.kind.webhook is not None and conversion.needs_webhook(
             call.kind, call.version, self._involved(events)
         )
-        if self._work is None and not unready and not (self.looks and _size(events) > _LONG):
+        if self._work is None and not unready and not (self.looks and _size(events) > _SLICED_EVENTS):
             self._hand_over(events)
             return
         self._waiting.append(events)
