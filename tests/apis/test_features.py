@@ -45,14 +45,6 @@ def test_a_gate_is_set_beside_what_the_release_says() -> None:
     assert not choose_release("1.36", {"WatchList": False}).has("WatchList")
 
 
-def test_unknown_fields_below_a_field_that_is_dropped_have_their_whole_path() -> None:
-    unknown: list[str] = []
-    struct = load_struct("core/v1", "PodSpec", choose_release("1.30"))
-    read = struct.read_value({"containers": [], "resourceClaims": [{"name": "a", "odd": 1}]}, unknown)
-    assert "resourceClaims" not in read
-    assert unknown == ["resourceClaims[0].odd"]
-
-
 def test_only_a_release_that_is_not_recorded_reads_the_fields_that_come_with_it() -> None:
     def names(name: str) -> set[str]:
         struct = load_struct("core/v1", "VolumeMount", choose_release(name))

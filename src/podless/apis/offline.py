@@ -23,6 +23,7 @@ from podless.meta.field import FieldError, forbidden
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
+from podless.structs.gated import drop_gated
 from podless.structs.structfiles import load_struct
 
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
@@ -88,6 +89,7 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
     metadata = obj["metadata"]
     namespaced = kind.namespaced and bool(metadata.get("namespace"))
     try:
+        drop_gated(kind.struct_of(version), obj)
         kind.strategy.prepare_create(version, obj)
     except Invalid as refused:
         return refused.errors, []
@@ -114,6 +116,7 @@ def check_update(
         if name in old["metadata"] and not metadata.get(name):
             metadata[name] = old["metadata"][name]
     try:
+        drop_gated(kind.struct_of(version), obj, old)
         kind.strategy.prepare_update(version, obj, old)
     except Invalid as refused:
         return Checked(obj, "", body.warnings, refused.errors, ())

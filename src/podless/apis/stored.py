@@ -2,7 +2,7 @@
 
 A server decodes built-in objects from etcd into its own Go structs, which drop what they do not know and write what
 they always have; what is stored stays as it is until the object is written. Fields whose gate is off are read: only
-writes drop them.
+writes that add them drop them (structs/gated.py).
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from podless.meta.errors import APIError, NotFound
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Stored
+from podless.structs.gated import drop_gated
 from podless.verbs import fieldmanager, steps, storage
 from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call
@@ -77,6 +78,7 @@ async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
         call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
         fieldmanager.fields_of_created(call, obj, manager)
     steps.identify_object(kind, metadata)
+    drop_gated(kind.struct_of(version), obj)
     kind.strategy.prepare_create(version, obj)
     if status is not None:
         obj["status"] = status

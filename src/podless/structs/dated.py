@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from podless.structs.gotypes import Dropped, GoType, ListOf, MapOf, Union
+from podless.structs.gotypes import GoType, ListOf, MapOf, Union
 from podless.structs.structfiles import Dates, dated_fields
 from podless.structs.structs import Struct
 
 
 def find_dates(type: GoType, value: Any) -> Iterator[Dates]:
     """Yield what the fields in a value depend on, once for each occurrence. Fields of no release are left out."""
-    if isinstance(type, Dropped):
-        type = type.kind
     if isinstance(type, Union):
         type = type.forms.get(value.__class__) or type
     if isinstance(type, Struct):

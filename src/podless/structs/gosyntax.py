@@ -58,14 +58,10 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     holder: GoType = struct
     kind: GoType = struct
     for step in path:
-        if isinstance(kind, gotypes.Dropped):
-            kind = kind.kind
         holder, found = kind, _step(kind, step)
         if found is None:
             return None
         kind = found
-    if isinstance(kind, gotypes.Dropped):
-        kind = kind.kind
     package = package_of(holder) if isinstance(holder, Struct) else package_of(struct)
     if isinstance(value, dict | list):
         return _write_whole(kind, value, package)
@@ -121,8 +117,6 @@ def format_time(text: str) -> str:
 
 def _write_field(struct: Struct, field: Field, value: Object) -> str:
     kind, package = field.type, package_of(struct)
-    if isinstance(kind, gotypes.Dropped):
-        kind = kind.kind
     if field.inline and isinstance(kind, Struct):
         return write_struct(kind, value)
     item = value.get(field.name)
@@ -211,8 +205,6 @@ def package_of(struct: Struct) -> str:
 
 def _type(kind: GoType, package: str = "core") -> str:
     """Return the name of a type."""
-    if isinstance(kind, gotypes.Dropped):
-        kind = kind.kind
     if isinstance(kind, Struct):
         return f"{package_of(kind)}.{kind.name}"
     if isinstance(kind, ListOf) and kind.go.startswith("[]"):

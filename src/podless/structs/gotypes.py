@@ -254,21 +254,6 @@ class ListOf(GoType):
                 self.item.scan(one)
 
 
-class Dropped(GoType):
-    """A field whose feature gate is off: it is read as its type is, and not kept."""
-
-    def __init__(self, kind: GoType) -> None:
-        self.kind = kind
-        self.go, self.nested = kind.go, kind.nested
-        if kind.nested:
-            self.joint = kind.joint
-
-    def read_value(self, value: Any, unknown: list[str]) -> Any:
-        """Report errors in the value, and drop it."""
-        self.kind.read_value(value, unknown)
-        return None
-
-
 class MapOf(GoType):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
 

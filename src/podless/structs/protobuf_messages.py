@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from google.protobuf import __version__, descriptor_pool, message_factory
@@ -20,7 +19,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
-from podless.structs.gotypes import STRING, Dropped, GoType, ListOf, MapOf, Time
+from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
 from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
@@ -251,9 +250,7 @@ class Messages:
 
 def _fields(struct: Struct) -> list[Field]:
     """Return the fields of the message. An object's own kind and apiVersion are in the envelope."""
-    named = [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
-    # messages have a field whose gate is off: it is dropped when the object is read into its struct
-    return [replace(field, type=field.type.kind) if isinstance(field.type, Dropped) else field for field in named]
+    return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
 
 
 def _item(type_: GoType) -> GoType:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import NEWEST, Release
 from podless.structs import gotypes
-from podless.structs.gotypes import Canonical, Dropped, GoType, ListOf, MapOf, Raw, String, Union
+from podless.structs.gotypes import Canonical, GoType, ListOf, MapOf, Raw, String, Union
 from podless.structs.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
@@ -286,10 +286,9 @@ class StructFile:
                     continue
                 if (before := given.pop("before", "")) and self._release.reaches(before):
                     continue
-                made = self._type(kind)
-                if not self._release.has(given.pop("gate", "")):
-                    made = Dropped(made)
-                found.append(Field(name, made, int(number), pointer == "*", **given))
+                if self._release.has(given.get("gate", "")):
+                    given.pop("gate", None)
+                found.append(Field(name, self._type(kind), int(number), pointer == "*", **given))
             except ValueError as error:
                 raise self._error(block.start, f"{name}: {error}", place) from None
         return tuple(found)

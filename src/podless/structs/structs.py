@@ -16,7 +16,6 @@ from podless.runtime.meter import FEW, charge, each
 from podless.runtime.release import has
 from podless.structs.gotypes import (
     STRING,
-    Dropped,
     GoType,
     ListOf,
     MapOf,
@@ -47,7 +46,8 @@ class Field:
     it is empty (no omitempty); a pointer as null. A struct that is not a pointer is always written. inline: the fields
     of this struct are fields of the outer one; only protobuf has a message for it. required: whether documents call it
     required, if that differs from `always`. default: the default in documents, if it is not the zero value; it is also
-    filled in. fill: filled in if the field is left out, without a mention in documents.
+    filled in. fill: filled in if the field is left out, without a mention in documents. gate: the feature gate of the
+    field where it is off, "" otherwise; decoding keeps the field and a write drops it (structs/gated.py).
 
     Merging: keys: the keys of a list's items, () for a set, None for a list that is one leaf. atomic: a map or struct
     that is one leaf (True), or is none though its type is (False). patch: the strategy of a strategic merge patch
@@ -67,6 +67,7 @@ class Field:
     atomic: bool | None = None
     patch: str = ""
     merge: str = ""
+    gate: str = ""
 
 
 class Struct(GoType):
@@ -160,6 +161,19 @@ class Struct(GoType):
         return {field.name: place for place, field in enumerate(self.fields)}
 
     @made_once
+    def gates(self) -> frozenset[str]:
+        """Return the feature gates that are off and have fields in this struct, or in structs within it."""
+        found: set[str] = set()
+        todo, seen = [self], {id(self)}
+        while todo:
+            for field in todo.pop().parts:
+                found.update([field.gate] if field.gate else ())
+                inner = [one for one in _structs_within(field.type) if id(one) not in seen]
+                seen.update(map(id, inner))
+                todo += inner
+        return frozenset(found)
+
+    @made_once
     def filled(self) -> tuple[Field, ...]:
         """Return the fields that are written even if they are not given."""
         return tuple(
@@ -191,7 +205,7 @@ class Struct(GoType):
                     raise
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
-                if item is None and isinstance(kind, Union | Dropped):
+                if item is None and isinstance(kind, Union):
                     continue  # of a form that says nothing
             if item or keep:
                 found[key] = item
@@ -288,7 +302,7 @@ def complete_struct(struct: Struct) -> None:
             continue
         seen.add(id(kind))
         if isinstance(kind, Struct):
-            for name in ("fields", "embedded", "parts", "plan", "ranks", "filled"):
+            for name in ("fields", "embedded", "parts", "plan", "ranks", "gates", "filled"):
                 getattr(kind, name)
             _held(kind)
             todo.extend(field.type for field in (*kind.fields, *kind.parts))
@@ -301,6 +315,17 @@ def complete_struct(struct: Struct) -> None:
 def raw_fields(struct: Struct) -> tuple[str, ...]:
     """Return the fields that may hold any JSON, which are kept as they are."""
     return tuple(field.name for field in struct if type(field.type) is Raw)
+
+
+def _structs_within(kind: GoType) -> Iterator[Struct]:
+    """Yield the structs that values of a type consist of, without those in structs."""
+    while isinstance(kind, ListOf | MapOf):
+        kind = kind.item
+    if isinstance(kind, Struct):
+        yield kind
+    elif isinstance(kind, Union):
+        for form in filter(None, kind.forms.values()):
+            yield from _structs_within(form)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -11,6 +11,7 @@ from podless.meta.errors import AlreadyExists, Forbidden, MethodNotAllowed
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.store import Conflicted, Record
+from podless.structs.gated import drop_gated
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, Checks, Stages, Write
@@ -112,6 +113,7 @@ def reset_fields(write: Write) -> None:
     call = write.call
     call.warnings += call.kind.strategy.early_warnings(write.obj)
     strategy = call.kind.strategy.below(call.subresource) if call.subresource else call.kind.strategy
+    drop_gated(call.kind.struct_of(call.version), write.obj)
     strategy.prepare_create(call.version, write.obj)
 
 

@@ -10,6 +10,7 @@ from podless.kinds import view
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs import protobuf
+from podless.structs.gated import drop_gated
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make_object
@@ -119,6 +120,7 @@ def keep_server_fields(write: Write) -> None:
     assert old is not None
     strategy = call.kind.strategy.below(call.subresource)
     steps.keep_metadata(obj["metadata"], old["metadata"])
+    drop_gated(call.kind.struct_of(call.version), obj, old)
     if call.subresource == "status":
         strategy.prepare_status(call.version, obj, old)
     elif call.subresource == "finalize":

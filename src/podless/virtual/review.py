@@ -32,6 +32,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs import gostructs, structs
+from podless.structs.gated import drop_gated
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, AnswerDocument, Call
@@ -80,7 +81,8 @@ def read_question(write: Review) -> None:
 
 
 def check_access(write: Review) -> None:
-    """Validate an access review, and set its subject. Raises Invalid."""
+    """Drop fields whose gate is off, validate an access review, and set its subject. Raises Invalid."""
+    drop_gated(write.question.kind.struct_of(write.question.version), write.obj)
     check = _SUBJECTS.get(write.question.kind)
     if check is not None:
         write.subject = check(write.call, write.obj)

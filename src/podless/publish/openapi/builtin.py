@@ -16,7 +16,7 @@ from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_o
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Schema
 from podless.runtime.release import Release, has, served_release
-from podless.structs.gotypes import Dropped, GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
+from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import folder_of, load_struct
 from podless.structs.structs import Field, Struct
 
@@ -229,8 +229,6 @@ class _Walk:
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
     def _shape(self, kind: GoType) -> Schema:
-        if isinstance(kind, Dropped):  # documents have it whether its gate is on or not
-            return self._shape(kind.kind)
         if isinstance(kind, String):  # as most are
             return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):
@@ -283,7 +281,7 @@ def _merging(field: Field, struct: str) -> Schema:
         return _MERGED[struct, field.name]
     if field.atomic is not None:
         said["x-kubernetes-map-type"] = "atomic" if field.atomic else "granular"
-    kind = field.type.kind if isinstance(field.type, Dropped) else field.type  # documents ignore gates
+    kind = field.type
     if isinstance(kind, ListOf):
         said["x-kubernetes-list-type"] = "atomic" if field.keys is None else "map" if field.keys else "set"
         if field.keys:

@@ -1,0 +1,46 @@
+"""Drop the fields whose feature gate is off, as the strategies of kube-apiserver do before they validate.
+
+Decoding keeps these fields, so managed fields and mutating admission see them. A field stays if the stored object has a
+field of the same gate already. Source: the dropDisabledFields functions of pkg/api and pkg/registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.runtime.meter import each
+from podless.structs.gotypes import GoType, ListOf, MapOf, Union
+from podless.structs.structs import Field, Struct
+
+
+def drop_gated(struct: Struct | None, obj: dict[str, Any], old: dict[str, Any] | None = None) -> None:
+    """Remove the fields of gates that are off from an object, in place. old: the object before the write.
+
+    struct: the fields of the object, None for a custom object, which has no such fields.
+    """
+    if struct is None or not struct.gates:
+        return
+    used = {field.gate for _, field in _find_gated(struct, old)} if old is not None else ()
+    for holder, field in list(_find_gated(struct, obj)):
+        if field.gate not in used:
+            del holder[field.name]
+
+
+def _find_gated(kind: GoType, value: Any) -> Iterator[tuple[dict[str, Any], Field]]:
+    """Yield the fields of gates that are off, each with the object that has it."""
+    if isinstance(kind, Union):
+        kind = kind.forms.get(value.__class__) or kind
+    if isinstance(kind, Struct):
+        if isinstance(value, dict) and kind.gates:
+            for field in kind.fields:
+                if field.name in value and field.gate:
+                    yield value, field
+                elif field.name in value and field.type.nested:
+                    yield from _find_gated(field.type, value[field.name])
+    elif isinstance(kind, ListOf) and isinstance(value, list):
+        for item in each(value) if kind.nested else ():
+            yield from _find_gated(kind.item, item)
+    elif isinstance(kind, MapOf) and isinstance(value, dict):
+        for item in each(value).values() if kind.nested else ():
+            yield from _find_gated(kind.item, item)
