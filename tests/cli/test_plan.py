@@ -35,7 +35,7 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "a.yaml").write_text(ONE.replace("name: a", "name: A"))
     code, out, _ = run("a.yaml", "--from-nothing", capsys=capsys)
     assert (code, out.splitlines()[-1]) == (1, "Plan: 0 to create, 0 to change, 0 to delete, 1 rejected, 0 unchanged.")
-    assert "a.yaml:3:18: metadata.name: Invalid value" in out
+    assert "ConfigMap default/A  a.yaml:3:18\n" in out
 
 
 def test_what_cannot_be_planned_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

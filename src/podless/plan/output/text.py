@@ -71,7 +71,7 @@ def _change(change: Change, color: bool, details: bool) -> Iterator[str]:
     if change.message:
         for line in change.message.splitlines():
             yield f"      {line}"
-        for cause in change.causes:
+        for cause in change.causes if len(change.causes) > 1 else ():  # the message and the place tell a single one
             if cause.field:
                 yield f"      {change.file}:{cause.line}:{cause.column}: {cause.field}: {cause.message}"
     if change.waits:
