@@ -43,6 +43,21 @@ def test_certificates_as_data_and_as_files(tmp_path: Path) -> None:
     assert len(access.context.get_ca_certs()) + access.context.cert_store_stats()["x509"] >= 1
 
 
+async def test_a_plugin_beside_a_kubeconfig_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = {"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "one"}}
+    plugin = tmp_path / "get-token"
+    plugin.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+    plugin.chmod(0o755)
+    called = {"apiVersion": answer["apiVersion"], "command": "./get-token", "interactiveMode": "Never"}
+    config(tmp_path, user={"exec": called})
+    monkeypatch.chdir(tmp_path)
+    access = read_kubeconfig(Path("config"))
+    assert access.plugin is not None
+    assert (await access.plugin.get_credential()).token == "one"
+
+
 def test_a_token_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("from-file\n")
     assert read_kubeconfig(config(tmp_path, user={"tokenFile": "token"})).token == "from-file"

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from podless.auth.access import OIDC, BadAccess
 from podless.codec import serializer
+from podless.runtime.files import describe_fault
 
 if TYPE_CHECKING:
     import aiohttp
@@ -47,8 +48,10 @@ class Issuer:
         self.settings = settings
         try:
             self._context = ssl.create_default_context(cafile=settings.ca_file)
-        except (ssl.SSLError, OSError) as error:
+        except ssl.SSLError as error:
             raise BadAccess(f"{settings.ca_file}: not a certificate file ({error})") from None
+        except OSError as error:
+            raise BadAccess(describe_fault(error, settings.ca_file)) from None
 
     async def discover(self) -> dict[str, Any]:
         """Return the discovery document. Raises ProviderUnreachable."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from podless.cli import access, auditlog
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, Documents
 from podless.cli.transfer.load import EXISTING, Import
-from podless.cli.transfer.order import Filter, Order
+from podless.cli.transfer.order import Filter, Order, read_definitions
+from podless.cli.transfer.resources import choose_kinds, discover_resources
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     """Import. Returns 1, with a line on standard error for each, where something could not be made."""
     try:
         labels = parse_labels(options.selector) if options.selector else None
-        wanted = Filter([name.lower() for name in options.kind], options.namespace, labels)
+        wanted = Filter((), options.namespace, labels)
         with Documents(options.paths) as documents:
             return asyncio.run(_import(options, documents, wanted))
     except (BadKubeconfig, BadDocument, BadRequest) as error:
@@ -95,8 +97,15 @@ async def _import(options: argparse.Namespace, documents: Documents, wanted: Fil
         progress.line(text)
 
     access_ = access.read_access(options)
-    order = Order(documents, wanted, refuse)
     async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
+        if options.kind:
+            served = await discover_resources(cluster, progress.line)
+            try:
+                kinds = choose_kinds(served, read_definitions(documents), options.kind)
+            except LookupError as error:
+                raise BadRequest(str(error)) from None
+            wanted = replace(wanted, kinds=kinds)
+        order = Order(documents, wanted, refuse)
         one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)
         await one.run()
     progress.end(f"imported {one.made}, changed {one.changed}, unchanged {one.same}, failed {one.failed}")

@@ -58,7 +58,10 @@ class Operations:
         except ValueError as error:
             raise BadRequest(f"at: {error}") from None
         except Compacted:
-            raise Expired("the history of this backup is gone; begin it anew") from None
+            gone = (
+                f"the history does not go back to {at}" if at else "the history of this backup is gone; start it again"
+            )
+            raise Expired(gone) from None
         headers = [("Podless-Revision", str(revision)), ("Podless-After", following.encode("utf-8").hex())]
         return Response(200, [lines], TEXT, headers)
 

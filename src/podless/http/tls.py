@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from podless.http import clientcertificates, validity
 from podless.runtime import clock
-from podless.runtime.files import write_file
+from podless.runtime.files import describe_fault, write_file
 from podless.runtime.option import StartError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Certificates:
         try:
             roots = [path.read_bytes() for path in files]
         except OSError as error:
-            raise BadCertificate(f"{error.filename}: not a certificate file ({error})") from None
+            raise BadCertificate(describe_fault(error)) from None
         for authorities in files:
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -156,7 +158,9 @@ class RemoteCluster:
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._seconds:g} s"
         elif isinstance(error, aiohttp.ClientConnectorError):
-            why = f"cannot connect: {error.strerror or error.os_error}"
+            number = error.os_error.errno or 0  # asyncio words some errors in its own way
+            named = os.strerror(number).lower() if number in errno.errorcode else ""
+            why = f"cannot connect: {named or error.strerror or error.os_error}"
         elif isinstance(error, aiohttp.ClientPayloadError):
             why = "the answer was cut off"
         else:

@@ -104,7 +104,7 @@ def _plugin(
     for extension in cluster.get("extensions") or ():
         if isinstance(extension, Mapping) and extension.get("name") == EXTENSION:
             told["config"] = extension.get("extension")
-    return ExecPlugin(config, context["user"], path.parent, told)
+    return ExecPlugin(config, context["user"], path.absolute().parent, told)
 
 
 def _named(path: Path, config: Mapping[str, Any], what: str, name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.order import Filter, Order
+from podless.cli.transfer.resources import choose_kinds
 from podless.meta.selectors import parse_labels
 from podless.runtime.jsonobject import Object
 
@@ -94,7 +95,16 @@ def test_what_is_chosen_brings_along_what_it_needs(tmp_path: Path) -> None:
         assert order.total == len(made)
         return [obj["metadata"]["name"] for obj in made]
 
-    assert names(kinds=["things.example.com"], namespaces=["b"]) == ["n0", "b", "n1", "n3"]
+    assert names(kinds=["thing.example.com"], namespaces=["b"]) == ["n0", "b", "n1", "n3"]
     assert names(labels=parse_labels("n in (1,2)")) == ["n0", "a", "b", "n1", "n2"]
     assert names(kinds=["other"]) == ["a", "n9"]
     assert names(kinds=["none"]) == []
+
+
+def test_kinds_of_the_files_are_chosen_by_each_of_their_names() -> None:
+    names = {"plural": "policies", "singular": "policy", "kind": "Policy", "shortNames": ["pol"]}
+    definition = {"spec": {"group": "example.com", "names": names}}
+    for name in ("policies", "policy", "Policy", "pol", "pol.example.com"):
+        assert choose_kinds([], [definition], [name]) == ["policy.example.com"]
+    with pytest.raises(LookupError, match=r"--kind pol\.other: neither"):
+        choose_kinds([], [definition], ["pol.other"])

@@ -207,8 +207,10 @@ def test_chosen_objects(
     assert namespaces == {"chosen", "default", "kube-system", "kube-public", "kube-node-lease"}
     assert [item["spec"]["group"] for item in here.get(CRDS).body["items"]] == [group]
     capsys.readouterr()
+    assert load(target, out, "--kind", "nosuch") == 1
+    assert "--kind nosuch: neither the server nor the files have such a resource" in capsys.readouterr().err
     # what it owns, whose owner is on the server by now
-    assert load(target, out, "-l", "app=a", "-n", "chosen", "--kind", "configmaps") == 0
+    assert load(target, out, "-l", "app=a", "-n", "chosen", "--kind", "cm") == 0
     (reference,) = here.get(f"{MAPS.format('chosen')}/m-owned").body["metadata"]["ownerReferences"]
     assert reference["uid"] == here.get(f"/apis/{group}/v1/namespaces/chosen/gadgets/z-owner").body["metadata"]["uid"]
 

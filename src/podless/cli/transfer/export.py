@@ -111,7 +111,7 @@ class Export:
             self._there.add(resource.path(name=metadata["name"]))
         self._sink.put(export_object(obj), resource.full, needed=first)
         self.done += 1
-        self._say(f"exported {self.done}; now {resource.full}")
+        self._say(f"{resource.full}: exported {self.done} so far")
 
     async def _listed(self, resource: ServedResource, namespace: str) -> AsyncIterator[Object]:
         query = {}

@@ -39,7 +39,7 @@ _NONE, _SEVERAL, _UNKNOWN = 255, 254, 253
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter for objects: kinds (lower case; plural, singular, kind or with group), namespaces, labels."""
+    """A filter for objects: kinds (KIND or KIND.GROUP, in lower case), namespaces, labels."""
 
     kinds: Sequence[str] = ()
     namespaces: Sequence[str] = ()
@@ -58,8 +58,7 @@ class Filter:
     def kinds_of(obj: Object) -> set[str]:
         """Return the names by which an object's kind may be chosen."""
         group, kind = kind_of(obj)
-        names = {kind.lower(), f"{kind.lower()}s"}
-        return names | {f"{name}.{group}" for name in names if group}
+        return {kind.lower(), f"{kind.lower()}.{group}"} if group else {kind.lower()}
 
     @property
     def everything(self) -> bool:
@@ -197,6 +196,13 @@ def owner_references(obj: Object) -> list[Object]:
     """Return the owner references of an object."""
     given = obj["metadata"].get("ownerReferences")
     return [each for each in given if isinstance(each, dict) and each.get("uid")] if isinstance(given, list) else []
+
+
+def read_definitions(documents: Documents) -> Iterator[Object]:
+    """Yield the CustomResourceDefinitions in documents. Unreadable documents are left out."""
+    for where, raw in documents:
+        if DEFINITION[1].encode() in raw:
+            yield from (obj for obj in _readable(where, raw) if kind_of(obj) == DEFINITION)
 
 
 def _readable(where: str, raw: bytes) -> list[Object]:

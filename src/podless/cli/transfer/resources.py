@@ -92,6 +92,33 @@ def _names(told: Object) -> frozenset[str]:
     return frozenset(name.lower() for name in names if name)
 
 
+def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Object], names: Sequence[str]) -> list[str]:
+    """Return the kinds with these names, as KIND.GROUP in lower case. Definitions precede resources.
+
+    names: as for choose_resources. Raises LookupError.
+    """
+    known = [(each.names, each.kind, each.group) for each in resources]
+    for spec in (definition.get("spec") or {} for definition in definitions):
+        told = spec.get("names") or {}
+        kind, group = str(told.get("kind") or ""), str(spec.get("group") or "")
+        named = {"name": told.get("plural") or "", "singularName": told.get("singular"), "kind": kind}
+        known.insert(0, (_names({**told, **named}), kind, group))
+    found = []
+    for name in map(str.lower, names):
+        for called, kind, group in known:
+            if _is_called(name, called, group):
+                found.append(f"{kind.lower()}.{group}" if group else kind.lower())
+                break
+        else:
+            raise LookupError(f"--kind {name}: neither the server nor the files have such a resource")
+    return found
+
+
+def _is_called(name: str, names: frozenset[str], group: str) -> bool:
+    plain, dot, rest = name.partition(".")
+    return name in names or (bool(dot) and plain in names and rest == group)
+
+
 def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) -> list[ServedResource]:
     """Return the resources with these names: plural, PLURAL.GROUP, kind or short name; the first match.
 
@@ -99,9 +126,8 @@ def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) 
     """
     found = {}
     for name in map(str.lower, names):
-        plain, dot, group = name.partition(".")
         for each in resources:
-            if name in each.names or (dot and plain in each.names and each.group == group):
+            if _is_called(name, each.names, each.group):
                 found[each.full] = each
                 break
         else:
