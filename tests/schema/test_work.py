@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -286,3 +287,17 @@ def test_no_more_than_a_millisecond_of_lines_is_executed_between_two_charges(nam
         Schema(openapi).complete()
 
     assert stretch(work) < 15_000
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_validation_leaves_nothing_to_the_garbage_collector(name: str) -> None:
+    openapi, obj = ATTACKS[name]
+    schema = Schema(openapi)
+    schema.validate(obj)  # compiles
+    gc.collect()
+    gc.disable()  # as during long work
+    try:
+        schema.validate(obj)
+        assert gc.collect() < 50
+    finally:
+        gc.enable()

@@ -260,7 +260,9 @@ def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
     place = id(branch), path
     found = tally.known.get(place)
     if found is None:
-        found = tally.known[place] = _check_value(value, branch, path, tally)
+        found = _check_value(value, branch, path, tally)
+        found.known = None  # else the table would be in a cycle, and a large one would wait for the garbage collector
+        tally.known[place] = found
     return found
 
 
@@ -276,7 +278,7 @@ def _any(value: Any, node: Node, path: Path, result: Result) -> None:
             best = branch, part
     result.logic(path, "must validate at least one schema (anyOf)")
     if best is not None:
-        _report_branch(value, *best, path, result)
+        _report_branch(value, *best, path, result, tally.known)
 
 
 def _one(value: Any, node: Node, path: Path, result: Result) -> None:
@@ -289,13 +291,14 @@ def _one(value: Any, node: Node, path: Path, result: Result) -> None:
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
     result.logic(path, f"must validate one and only one schema (oneOf). {found}")
     if not valid:
-        _report_branch(value, *max(parts, key=lambda part: part[1].matched), path, result)
+        best = max(parts, key=lambda part: part[1].matched)
+        _report_branch(value, *best, path, result, tally.known)
 
 
-def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
-    """Add the errors of the best alternative. A tally has counted it already."""
+def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result, known: Known | None) -> None:
+    """Add the errors of the best alternative. A tally has counted it already. known: what it has counted below."""
     if not isinstance(result, _Tally):
-        part = _check_value(value, branch, path, Result(result.at, part.known))
+        part = _check_value(value, branch, path, Result(result.at, known))
     result.merge(part)
 
 
