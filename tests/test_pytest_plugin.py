@@ -238,4 +238,4 @@ def test_tests_run_on_each_release(suite: pytest.Pytester, given: tuple[str, ...
 def test_an_unknown_release_is_a_mistake_in_the_usage(suite: pytest.Pytester) -> None:
     suite.makepyfile(RELEASES)
     done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", "--podless-kubernetes-version", "1.19")
-    done.stderr.fnmatch_lines(["*podless_kubernetes-version: '1.19' is not one of*"])
+    done.stderr.fnmatch_lines(["*--podless-kubernetes-version: '1.19' is not one of*"])

@@ -86,7 +86,7 @@ def _chosen(config: pytest.Config) -> list[str]:
     try:
         return [release.name for release in choose_all(span)]
     except StartError as error:
-        raise pytest.UsageError(f"podless_{error}") from None
+        raise pytest.UsageError(f"--podless-{error}") from None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

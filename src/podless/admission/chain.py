@@ -95,12 +95,12 @@ async def run_mutating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> 
 
 
 async def run_allocating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
-    """Run all plugins' `allocate`. Raises the first plugin's refusal."""
+    """Run all plugins' `allocate`. Raises the first plugin's APIError."""
     for plugin in plugins:
         await plugin.allocate(attr)
 
 
 async def run_validating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
-    """Run all plugins' `validate`. Raises the first plugin's refusal."""
+    """Run all plugins' `validate`. Raises the first plugin's APIError."""
     for plugin in plugins:
         await plugin.validate(attr)

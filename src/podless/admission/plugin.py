@@ -19,7 +19,7 @@ class Plugin:
 
     Each phase has a method that says whether it concerns such writes. `mutates` and `validates` are called for every
     write and must cost next to nothing; `allocates` is called once for each sort of write. `mutate` may replace the
-    object, `allocate` changes it in place, `validate` leaves it alone. All three raise an APIError to refuse the write.
+    object, `allocate` changes it in place, `validate` leaves it alone. All three raise an APIError to reject the write.
 
     builtin: whether the plugin concerns built-in kinds only; it is not asked about custom ones.
     """
@@ -34,7 +34,7 @@ class Plugin:
         return False
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Change the object, or refuse the write."""
+        """Change the object, or reject the write."""
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Return whether `allocate` must be called for such writes; the answer is cached."""
@@ -48,4 +48,4 @@ class Plugin:
         return False
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Refuse the write, or let it pass."""
+        """Reject the write, or let it pass."""

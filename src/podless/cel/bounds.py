@@ -32,18 +32,18 @@ _LOOK = 4097  # steps with which every meter looks at its clock
 
 
 def check_size(size: int) -> None:
-    """Refuse to make a value of such a size."""
+    """Reject a value that is too large."""
     if size > MAX_SIZE:
         raise CostExceeded
 
 
 def bounded_list(count: int) -> None:
-    """Refuse to make a list of so many items."""
+    """Reject a list with too many items."""
     check_size(count * _ITEM)
 
 
 def afford_work(work: int) -> None:
-    """Refuse to look at so many parts of values."""
+    """Reject work on too many parts of values."""
     if work > MAX_WORK:
         raise CostExceeded
 

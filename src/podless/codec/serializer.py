@@ -104,7 +104,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
 
 
 def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
-    """Return the value in a text that the fast decoder refuses, if it is one to Go."""
+    """Return the value of a text that the fast decoder rejects, if Go accepts it."""
     if len(raw) <= _SMALL:
         return _decode_json(raw, duplicates)
     fixed = jsonlarge.repair_text(raw)

@@ -81,7 +81,7 @@ def _read_merge_patch(sent: Sent) -> Patch:
     changes = mergepatch.check_merge_patch(document, checked=sent.checked)
     if sent.shown:
         return Patch(partial(_write_merged, sent))
-    if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
+    if isinstance(changes, list):  # replaces the object, which is rejected when it is read
         return Patch(lambda old: changes)
     raws = [name for name in sent.raws() if changes and name in changes]
     return Patch(lambda old: gotypes.rewrite_fields(mergepatch.apply_merge_patch(old, changes), raws), None, changes)

@@ -95,7 +95,7 @@ class Held:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
     def hold(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
-        """Charge bytes that cannot be refused any more: the user's other holders are cut first.
+        """Charge bytes that can no longer be rejected: the user's other holders are cut first.
 
         False if it is this one's turn.
         """

@@ -172,7 +172,7 @@ class Converter:
         """Convert objects of one version to the version `wanted` with the kind's webhook.
 
         The given objects are not changed. size: of the objects in bytes, approximately. Raises ConversionFailed if the
-        webhook does not answer, refuses, or gives an invalid answer.
+        webhook does not answer, rejects the review, or gives an invalid answer.
         """
         given = _type(kind, objects[0]["apiVersion"])
         webhook = kind.webhook

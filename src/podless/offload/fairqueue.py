@@ -17,7 +17,7 @@ _REFUSAL = "too many requests, please try again later"
 
 
 class FairQueue:
-    """The long requests of a server. refused: how many there was no time for."""
+    """The long requests of a server. refused: number of requests that waited too long."""
 
     def __init__(self) -> None:
         self._taken = 0

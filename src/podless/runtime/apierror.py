@@ -6,7 +6,7 @@ from typing import Any
 
 
 class APIError(Exception):
-    """A request is refused.
+    """A request is rejected.
 
     code: the HTTP status. reason: the Status reason, "" where a real server gives none. message: for people.
     details: the Status details in the field order of the wire, or None to leave them out.

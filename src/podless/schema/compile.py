@@ -418,7 +418,7 @@ class FunctionWriter(Values):
         if not mode.nested and node.list_type == "set":
             self.fail(indent, f"len({var}) > 1 and not unique({var})")
         if not mode.nested and node.list_type == "map":
-            # a single item that is no object is refused by its type, if it has one
+            # a single item that is no object is rejected by its type, if it has one
             typed = node.items is not None and node.items.types == ("object",)
             several = f"len({var}) > 1 and " if typed else ""
             self.fail(indent, f"{several}not {self.constant('N', lists.make_distinct_check(node.list_keys))}({var})")

@@ -14,7 +14,7 @@ from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
 from podless.schema.shown import is_deeper
 
-# deeper schemas are refused: every walk recurses into them
+# deeper schemas are rejected: every walk recurses into them
 DEPTH = 150
 
 _STRINGS = ("id", "$schema", "$ref", "description", "type", "format", "title", "pattern")

@@ -31,7 +31,7 @@ class PolicyStrategy(_SpecStrategy):
     checking = Checking(preload=True)
 
     def allow_create_on_status(self, verb: str) -> bool:
-        return verb == "apply"  # a real server forgot to refuse it
+        return verb == "apply"  # kube-apiserver does not reject it
 
     def load(self) -> None:
         validation.load_expressions()

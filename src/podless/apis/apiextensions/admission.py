@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 
 
 class DefinitionConflictCheck(Plugin):
-    """Refuses definitions of what is defined already."""
+    """Rejects definitions of resources that are already defined."""
 
     builtin = True
 

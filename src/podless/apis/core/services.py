@@ -39,7 +39,7 @@ class ServiceStrategy(TypedStrategy):
         return _SELECTS if has("ServiceSelectors") else frozenset()
 
     def allow_create_on_status(self, verb: str) -> bool:
-        return True  # a real server forgot to refuse it
+        return True  # kube-apiserver does not reject it
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         errors = names.LABELS_1035[prefix](name)

@@ -134,7 +134,7 @@ def bad_selectors(spec: Object) -> bool:
 
 
 def bad_keys(spec: Object) -> bool:
-    """Return whether a pod has keys of labels already that would be refused now."""
+    """Return whether a pod already has label keys that would be rejected now."""
     return any(
         any(True for _ in affinity.label_keys("", one.get("matchLabelKeys") or [], (), one.get("labelSelector")))
         for one in each(spec.get("topologySpreadConstraints") or ())

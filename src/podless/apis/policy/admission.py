@@ -77,7 +77,7 @@ class _Policy(NamedTuple):
 
 
 class PodSecurity(Plugin):
-    """Refuses pods that do what they may not in their namespace, and warns of templates of such."""
+    """Rejects pods that their namespace's level forbids, and warns about templates of such pods."""
 
     builtin = True
 

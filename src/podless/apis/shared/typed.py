@@ -12,7 +12,7 @@ from podless.structs.structs import Struct
 
 
 class TypedStrategy(Strategy[Kind]):
-    """What the struct does not have is dropped; what has the wrong type is refused.
+    """Unknown fields are dropped; a value of the wrong type is rejected.
 
     selects: the names that `fields` gives.
     """

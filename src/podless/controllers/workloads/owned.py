@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 MOST_PODS = 10_000  # in all namespaces; the stand-ins make no more
-_AGAIN = 5.0  # seconds after a refused create
+_AGAIN = 5.0  # seconds after a rejected create
 
 
 class CannotMake(Exception):

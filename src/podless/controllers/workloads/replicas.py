@@ -39,7 +39,7 @@ class ReplicaSets(OwnerController):
             raise CannotMake(failure)
 
     async def _make(self, obj: Object, pod: Object, missing: int) -> str:
-        """Make so many pods, up to the first that is refused. Returns why it is, or ""."""
+        """Create this many pods, up to the first that is rejected. Returns the reason, or ""."""
         for start in range(0, missing, _AT_ONCE):
             made = (self.make(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
             for outcome in await asyncio.gather(*made, return_exceptions=True):

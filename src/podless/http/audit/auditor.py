@@ -95,7 +95,7 @@ class Auditor:
         return self._answered(audit, await pending)
 
     def _answered(self, audit: AuditContext, answer: Answer) -> Answer:
-        if audit.rule is None:  # refused before anybody knew who asks
+        if audit.rule is None:  # rejected before the user was known
             audit.user = _NOBODY
             audit.rule = self.policy.rule(audit.user, audit.asked)
         if audit.rule.level == NONE:

@@ -34,7 +34,7 @@ _PONG = 0.5  # seconds before a ping is answered: etcd sends the next one with t
 _LOOK = 0.5  # seconds between two looks at whether the peer still answers
 _SILENT = 1.5  # seconds without a byte until a waiting call pings the peer
 _GONE = 2.0  # seconds after which a peer that has not answered that is gone
-_IDLE = 6.0  # seconds between such questions otherwise; etcd refuses more than one in 5
+_IDLE = 6.0  # seconds between such questions otherwise; etcd rejects more than one in 5
 OK, CANCELLED, INVALID, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 3, 4, 8, 11, 14  # codes of gRPC
 
 

@@ -89,7 +89,7 @@ def _coerce_defaults(spec: Object) -> None:
             try:
                 coerce_embedded(value, Node(node), root=node is schema)
             except Malformed:
-                continue  # the checks will refuse it
+                continue  # the checks will reject it
             node["default"] = gotypes.canonical_json(value)
 
 
