@@ -183,7 +183,7 @@ def test_nothing_of_a_session_is_left_for_another_user(server: Server, browser: 
     browser.click("button[type=submit]")
     browser.find(".user-name", "admin")
     browser.open(f"{server.url}/console/#/access")
-    browser.find(".empty", "The server refused nothing")
+    browser.find(".empty", "The server rejected nothing")
 
 
 @pytest.mark.skipif(shutil.which("pk12util") is None, reason="pk12util of libnss3-tools is not installed")

@@ -1,4 +1,4 @@
-/** Who may do what, and which requests of this session were refused. */
+/** Who may do what, and which requests of this session were rejected. */
 import { useState } from "preact/hooks";
 import { isBuiltin, type Kind, kinds } from "../api/discovery";
 import { formatAge } from "../logic/time";
@@ -86,9 +86,9 @@ function Refusals() {
   const list = refusals.value;
   return (
     <>
-      <h2 class="section-title">Refused in this session</h2>
+      <h2 class="section-title">Rejected in this session</h2>
       {list.length === 0 ? (
-        <Empty title="The server refused nothing" />
+        <Empty title="The server rejected nothing" />
       ) : (
         <ul class="changes panel">
           {list.map((one) => (
