@@ -114,6 +114,39 @@ async def test_pages_have_every_change_once() -> None:
         assert found == [f"c{number}" for number in reversed(range(7))]
 
 
+async def test_the_log_is_listed_up_to_a_revision_as_objects_are() -> None:
+    async with Server() as server:
+        app = server._running()
+        path, log = path_of("default", "configmaps"), f"{LOG}/namespaces/default/history"
+        made = [await ask_app(app, "POST", path, config_map(f"c{number}")) for number in range(4)]
+        revision = made[1]["metadata"]["resourceVersion"]
+
+        async def read(**query: str) -> tuple[list[str], Any]:
+            page = await ask_app(app, "GET", log, fieldSelector="object.resource=configmaps", **query)
+            return [one["object"]["name"] for one in page["items"]], page["metadata"]
+
+        names, metadata = await read(resourceVersion=revision, resourceVersionMatch="Exact")
+        assert (names, metadata["resourceVersion"]) == (["c1", "c0"], revision)
+        names, metadata = await read(resourceVersion=revision, limit="1")
+        assert names == ["c1"]
+        assert (await read(limit="1", **{"continue": metadata["continue"]}))[0] == ["c0"]
+        for query in ({}, {"resourceVersionMatch": "NotOlderThan"}):
+            assert len((await read(resourceVersion=revision, **query))[0]) == 4
+        future = {"resourceVersion": "999999", "resourceVersionMatch": "NotOlderThan"}
+        token = {"resourceVersion": revision, "continue": metadata["continue"]}
+        for wrong in ({"resourceVersion": "x"}, token, future, {"resourceVersionMatch": "Exact"}):
+            of_log, of_objects = [await refused(app, at, wrong) for at in (log, path)]
+            if wrong is not token:  # each has a form of its own
+                assert of_log["message"] == of_objects["message"].replace("configmaps", "history")
+            assert of_log["code"] == of_objects["code"] >= 400
+
+
+async def refused(app: Any, path: str, query: dict[str, str]) -> Any:
+    with pytest.raises(Refused) as error:
+        await ask_app(app, "GET", path, **query)
+    return error.value.status
+
+
 async def test_an_object_is_selected_without_its_group() -> None:
     async with Server() as server:
         app = server._running()

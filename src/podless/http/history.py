@@ -26,6 +26,7 @@ from podless.runtime.jsonobject import Object
 from podless.store import Change, Compacted, StoreError, keys
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many, Outcome, Single
+from podless.verbs.list import ContinueToken, find_wanted_revision
 from podless.verbs.options import ListOptions
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ class HistoryAnswers:
         return self._reader
 
     async def read(self, call: Call, verb: str) -> Outcome:
-        """Return one change or a page of them. Raises NotFound, BadRequest, MethodNotAllowed, StoreError."""
+        """Return one change, or a page of those up to the present or the requested revision.
+
+        Raises NotFound, BadRequest, MethodNotAllowed, StoreError, and Timeout for a future revision.
+        """
         reader = self._open_reader()
         if verb == "get":
             found = None
@@ -71,6 +75,10 @@ class HistoryAnswers:
         chosen = await options.read_list_options(self._api, call)
         revision = self._api.cache.revision
         before = _read_token(chosen.token)
+        token = ContinueToken(0, "") if chosen.token else None
+        wanted = find_wanted_revision(chosen, token, revision, paged=True)
+        if wanted and (chosen.match == "Exact" or (chosen.limit and not chosen.match)):  # as for a list of objects
+            revision, before = wanted, await reader.sequence_of(wanted) + 1
         page = await self._page(reader, call, chosen, before, 0, chosen.limit or _MOST)
         return Many([_entry(one) for one in page.changes], revision, str(page.following) if page.following else "")
 

@@ -143,12 +143,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     Raises BadRequest, Timeout for a future revision, Expired for a forgotten one.
     """
     token = read_token(options.token) if options.token else None
-    wanted = _wanted(options, token, paged=paged)
     current = api.cache.revision
-    if wanted > current:
-        if options.match == "Exact" and not has("FutureRevisions"):
-            raise Internal("etcdserver: mvcc: required revision is a future revision")
-        raise too_large(wanted, current)
+    wanted = find_wanted_revision(options, token, current, paged=paged)
     # a limit says nothing beside the revision 0, but for kinds that a real server does not cache
     limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0
     exact = wanted and (token is not None or options.match == "Exact" or (limit and not options.match))
@@ -232,19 +228,25 @@ def _expired(token: ContinueToken | None) -> Expired:
     return Expired(_TOKEN_TOO_OLD, write_token(ContinueToken(-1, token.start)))
 
 
-def _wanted(options: ListOptions, token: ContinueToken | None, *, paged: bool) -> int:
-    """Return the requested revision, 0 for none. Raises BadRequest; Internal in releases whose cache says so."""
-    if token is not None:
-        if options.revision not in ("", "0"):
-            raise BadRequest("specifying resource version is not allowed when using continue")
-        return max(token.revision, 0)
+def find_wanted_revision(options: ListOptions, token: ContinueToken | None, current: int, *, paged: bool) -> int:
+    """Return the requested revision, 0 for none. current: the newest revision.
+
+    Raises BadRequest, and Timeout for a future revision; Internal in releases that answer so.
+    """
+    if token is not None and options.revision not in ("", "0"):
+        raise BadRequest("specifying resource version is not allowed when using continue")
     try:
-        return parse_revision(options.revision) if options.revision else 0
+        wanted = token.revision if token is not None else parse_revision(options.revision or "0")
     except ValueError as error:
         text = revision_error(options.revision, error)
         if paged or options.limit or options.match == "Exact" or has("BadRevisions"):
             raise BadRequest(f"invalid resource version: {text}") from None
         raise Internal(text) from None
+    if wanted > current:
+        if options.match == "Exact" and not has("FutureRevisions"):
+            raise Internal("etcdserver: mvcc: required revision is a future revision")
+        raise too_large(wanted, current)
+    return max(wanted, 0)
 
 
 async def _list_entries(
