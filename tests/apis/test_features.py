@@ -55,8 +55,24 @@ def test_only_a_release_that_is_not_recorded_reads_the_fields_that_come_with_it(
     assert names("1.36") == newest
 
 
+@pytest.mark.parametrize("span", ["1.36-1.31", ",", "1.31--1.33", "1.33, 1.34"])
+def test_a_span_without_a_release_is_an_error(span: str) -> None:
+    with pytest.raises(StartError, match="kubernetes-version"):
+        features.choose_all(span)
+
+
+def test_a_span_names_each_release_once() -> None:
+    assert [one.name for one in features.choose_all("1.31-1.33,1.33,-1.31")] == ["1.30", "1.31", "1.32", "1.33"]
+
+
+@pytest.mark.parametrize("text", ["=true", "WatchList", "WatchList=1.5"])
+def test_a_malformed_gate_is_an_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"gate is missing|must be true or false"):
+        parse_gates(text)
+
+
 def test_gates_are_written_as_for_a_real_server() -> None:
-    assert parse_gates("WatchList=true, StrictIPCIDRValidation=False,") == {
+    assert parse_gates("WatchList = true, StrictIPCIDRValidation=False,") == {
         "WatchList": True,
         "StrictIPCIDRValidation": False,
     }

@@ -157,9 +157,12 @@ def choose_all(span: str) -> tuple[Release, ...]:
         if name:
             choose_release(name)
     try:
-        return tuple(choose_release(name) for name in NAMES if covers(span, _release(name).minor))
+        chosen = tuple(choose_release(name) for name in NAMES if covers(span, _release(name).minor))
     except ValueError as error:
         raise StartError(f"kubernetes-version: {error}") from None
+    if not chosen:
+        raise StartError(f"kubernetes-version: no release is in {span!r}: put the older release first, as in 1.31-1.33")
+    return chosen
 
 
 @bounded_cache(16)
@@ -174,8 +177,10 @@ def parse_gates(text: str) -> dict[str, bool]:
     """Return the gates in NAME=true|false,… as kube-apiserver takes them. Raises ValueError."""
     found: dict[str, bool] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, value = part.partition("=")
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if not name:
+            raise ValueError(f"{part}: the name of a gate is missing")
         if value.lower() not in ("true", "false"):
             raise ValueError(f"{part}: the value must be true or false")
-        found[name.strip()] = value.lower() == "true"
+        found[name] = value.lower() == "true"
     return found
