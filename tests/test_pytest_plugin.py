@@ -60,6 +60,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makeini(
         "[pytest]\npodless_crds = crd\npodless_objects = first.json\nasyncio_mode = auto\n"
         "asyncio_default_fixture_loop_scope = function\n"
+        "addopts = -p no:hypothesispytest -p no:anyio\n"  # no suite needs them, and each process would import them
     )
     return pytester
 
