@@ -76,7 +76,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 # what takes longest is begun first: else others wait for it at the end
-LONGEST = ("test_corpus.py", "test_examples.py", "test_pytest_plugin.py")
+LONGEST = ("test_adversary.py", "test_corpus.py", "test_examples.py", "test_pytest_plugin.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
