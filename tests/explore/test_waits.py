@@ -38,7 +38,7 @@ def _find_wake(pid: int) -> float:
         time.sleep(0.1)
         now = look_at(pid)
         if now == before and not now.running:
-            return find_next_wake(now.threads)
+            return find_next_wake(now.threads, {}, unknown=0.0)
         before = now
     raise AssertionError("it never rests")
 
@@ -62,11 +62,19 @@ def test_the_next_wake_is_that_of_the_thread_with_the_shortest_limit(code: str, 
         assert least <= _find_wake(pid) <= most
 
 
+def test_the_time_that_a_thread_has_waited_already_counts() -> None:
+    with _run("select.epoll().poll(900)") as pid:
+        _find_wake(pid)
+        thread = (pid, pid)
+        assert find_next_wake([thread], {thread: 800.0}, unknown=0.0) == pytest.approx(100, abs=1)
+        assert find_next_wake([thread], {thread: 1000.0}, unknown=0.0) == 0.0  # it is about to wake
+
+
 def test_a_process_that_is_gone_says_nothing() -> None:
     with _run("input()") as pid:
         threads = look_at(pid).threads
     assert look_at(pid).threads == ()
-    assert find_next_wake(threads) == find_next_wake(()) == 0.0
+    assert find_next_wake(threads, {}, unknown=7.0) == find_next_wake((), {}, unknown=7.0) == 7.0
 
 
 def test_connections_to_another_port_are_known() -> None:

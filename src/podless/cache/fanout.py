@@ -31,11 +31,15 @@ _EVENT = 512  # bytes of an event beside its object
 
 
 class Deliveries:
-    """The collections with undelivered batches: each gets its turn, some in each turn of the loop."""
+    """The collections with undelivered batches: each gets its turn, some in each turn of the loop.
 
-    __slots__ = ("_due", "_ready")
+    pending: the number of collections and watches with events that are still to be delivered.
+    """
+
+    __slots__ = ("_due", "_ready", "pending")
 
     def __init__(self) -> None:
+        self.pending = 0
         self._ready: deque[Fanout] = deque()
         self._due = False
 
@@ -43,6 +47,10 @@ class Deliveries:
         """Continue with a collection in a later turn."""
         self._ready.append(fanout)
         self._again()
+
+    def end_one(self) -> None:
+        """Note that one of the pending has delivered its events."""
+        self.pending -= 1
 
     def _again(self) -> None:
         if not self._due:
@@ -218,6 +226,7 @@ class Fanout:
 
     def _begin_delivery(self) -> None:
         self._under_way = True
+        self._deliveries.pending += 1
         loop = asyncio.get_running_loop()
         if self._rested <= loop.time():
             self._deliveries.soon(self)
@@ -227,6 +236,7 @@ class Fanout:
     def _rest(self) -> None:
         """Pause so that writers get their answers. With many watchers, more events are then delivered together."""
         self._under_way = False
+        self._deliveries.end_one()
         spent, self._spent = self._spent, 0.0
         rest = max(len(self._followers) * _REST_EACH, spent * _REST)
         self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)

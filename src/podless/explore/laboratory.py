@@ -22,6 +22,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.auth.user import User
 from podless.explore.gate import Gate, GatedRun
+from podless.explore.orphans import OrphanKiller
 from podless.explore.points import Log
 from podless.explore.process import ControllerProcess
 from podless.explore.scenario import Scenario
@@ -96,6 +97,7 @@ class Laboratory:
         self._context.run(CURRENT.set, self._clock)
         self._folder = tempfile.TemporaryDirectory(prefix="podless-explore-")
         self._start: Snapshot | None = None
+        self._orphans = OrphanKiller()
         self.final: Counter[str] = Counter()  # failures after which a controller rested: it does not try again soon
         self._reader: StateReader
         self.client: Client
@@ -103,6 +105,7 @@ class Laboratory:
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         await loop.create_task(self._app.start(), context=self._context.copy())
+        await self._orphans.start()
         self.client = Client(self._app, loop, self._context, RecentRequests())
         authority = self._app.authority.read_bytes()
         for token, name in self._tokens.items():
@@ -117,6 +120,7 @@ class Laboratory:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self._orphans.end()
         await self._app.stop()
         self._folder.cleanup()
 
@@ -147,6 +151,12 @@ class Laboratory:
         """Whether a client waits for a new connection."""
         return self._app.is_connecting
 
+    @property
+    def delivering(self) -> bool:
+        """Whether events are on their way to watches: the server delivers them in batches, with pauses between."""
+        assert self._app.cluster is not None
+        return bool(self._app.cluster.api.cache.deliveries.pending)
+
     def revision(self) -> int:
         """Return the revision of the present state."""
         assert self._app.cluster is not None
@@ -156,6 +166,7 @@ class Laboratory:
         """Wait until the server's own controllers have processed all writes."""
         assert self._app.cluster is not None
         await self._app.cluster.settle(0.0)
+        await self._app.cluster.api.cache.refresh()
 
     async def free_lease(self, lease: tuple[str, str]) -> None:
         """Take a lease from its holder."""
@@ -181,7 +192,8 @@ class Laboratory:
     def make_process(self, name: str) -> ControllerProcess:
         """Make the process of an instance of the controller. Nothing is started yet."""
         environment = {"KUBECONFIG": str(self._kubeconfig(name)), "PODLESS_EXPLORE": name}
-        return ControllerProcess(self.setup.command, environment, Path(self._folder.name, f"{name}.output"))
+        output = Path(self._folder.name, f"{name}.output")
+        return ControllerProcess(self.setup.command, environment, output, self._orphans)
 
     def read_output(self, names: Sequence[str]) -> str:
         """Return what instances have printed last, and forget it."""

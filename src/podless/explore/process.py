@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import signal
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from podless.explore.orphans import OrphanKiller
 from podless.explore.waits import (
     PROC,
-    UNKNOWN,
     Look,
+    Thread,
     find_next_wake,
     has_other_connections,
     list_sockets,
@@ -25,16 +28,26 @@ _MOMENT = 0.06  # seconds
 class ControllerProcess:
     """A command that runs in its own process group.
 
-    output: the file for its output. killed: whether `kill` ended it.
+    output: the file for its output. orphans: kills it if this process ends first, None for nobody. killed: whether
+    `kill` ended it.
     """
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], output: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        output: Path,
+        orphans: OrphanKiller | None = None,
+    ) -> None:
         self.killed = False
+        self._orphans = orphans
         self._command = command
         self._environment = environment
         self._output = output
         self._process: asyncio.subprocess.Process | None = None
         self._looks: tuple[Look | None, Look | None] = (None, None)
+        self._looked = time.monotonic()  # when the last look began
+        self._waits: dict[Thread, tuple[int, float]] = {}  # what a thread ran, and since when it may wait at most
         self._sockets: frozenset[str] | None = None  # for which `_elsewhere` is known
         self._elsewhere = False
 
@@ -53,6 +66,8 @@ class ControllerProcess:
         except OSError as error:  # uvloop does not name the file
             number = error.errno or 0
             raise OSError(number, os.strerror(number), error.filename or self._command[0]) from None
+        if self._orphans is not None:
+            self._orphans.add_group(self._process.pid)
 
     @property
     def exited(self) -> int | None:
@@ -72,6 +87,8 @@ class ControllerProcess:
         """Wait until it is gone."""
         if self._process is not None:
             await self._process.wait()
+            if self._orphans is not None:
+                self._orphans.drop_group(self._process.pid)
 
     def is_idle(self) -> bool:
         """Return whether all its threads wait, and used no CPU time since the last call.
@@ -80,14 +97,13 @@ class ControllerProcess:
         """
         if self._process is None or not PROC.is_dir():
             return True
-        before, now = self._looks[1], look_at(self._process.pid)
-        self._looks = (before, now)
+        before, now = self._look(self._process.pid)
         return not now.running and before is not None and before.ticks == now.ticks
 
     @property
     def last_look(self) -> Look:
         """The activity at the last call of `is_idle` or `is_still`."""
-        return self._looks[1] or Look(False, 0, 0, ())
+        return self._looks[1] or Look(False, 0, (), ())
 
     def is_still(self) -> bool:
         """Return whether no thread ran since the last call, and none will wake by itself in a moment.
@@ -96,12 +112,27 @@ class ControllerProcess:
         """
         if self._process is None or not PROC.is_dir():
             return True
-        before, now = self._looks[1], look_at(self._process.pid)
-        self._looks = (before, now)
+        before, now = self._look(self._process.pid)
         if now.running or before is None or (before.ran, before.threads) != (now.ran, now.threads):
             return False
-        wake = find_next_wake(now.threads)
-        return wake > _MOMENT or wake == UNKNOWN
+        return find_next_wake(now.threads, self._list_waits(), unknown=math.inf) > _MOMENT
+
+    def _look(self, pid: int) -> tuple[Look | None, Look]:
+        """Look once more. Return the look before and the new one."""
+        before, looked = self._looks[1], self._looked
+        self._looked, now = time.monotonic(), look_at(pid)
+        self._looks = (before, now)
+        # a thread that ran since the last look may have begun to wait right after it
+        known, self._waits = self._waits, {}
+        for thread, ran in zip(now.threads, now.ran, strict=True):
+            former = known.get(thread)
+            self._waits[thread] = former if former is not None and former[0] == ran else (ran, looked)
+        return before, now
+
+    def _list_waits(self) -> dict[Thread, float]:
+        """Return the seconds for which each thread may have waited at most."""
+        now = time.monotonic()
+        return {thread: now - since for thread, (_, since) in self._waits.items()}
 
     def sleeps(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake it within some seconds.
@@ -112,7 +143,8 @@ class ControllerProcess:
         before, now = self._looks
         if before is None or now is None or now.running or (before.ran, before.threads) != (now.ran, now.threads):
             return False
-        return find_next_wake(now.threads) > seconds and not self._is_connected_elsewhere(now, port)
+        wake = find_next_wake(now.threads, self._list_waits(), unknown=0.0)
+        return wake > seconds and not self._is_connected_elsewhere(now, port)
 
     def _is_connected_elsewhere(self, now: Look, port: int) -> bool:
         sockets = list_sockets(now.threads)

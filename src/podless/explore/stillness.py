@@ -42,6 +42,8 @@ class Stillness:
         if turns.busy or self._laboratory.connecting:
             return False
         await self._laboratory.finish_controllers()
+        if self._laboratory.delivering:  # an event goes before the answer of the write that made it
+            return False
         if self._restless >= _HOPELESS:
             return not turns.busy
         if not self._instances.are_still():
@@ -50,4 +52,4 @@ class Stillness:
         for _ in range(LOOP_TURNS):
             await asyncio.sleep(0)
         changed = turns.busy or count != turns.count or self._laboratory.connecting
-        return not changed and self._instances.are_still()
+        return not changed and not self._laboratory.delivering and self._instances.are_still()

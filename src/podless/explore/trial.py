@@ -181,8 +181,8 @@ class Trial:
     def _is_quiet(self, revision: int) -> bool:
         """Return whether nothing was asked, answered, delivered, computed or changed since the last look."""
         control = self.control
-        waits = control.open or control.turns.pending or control.election.awaited or self._laboratory.connecting
-        quiet = not (control.take_activity() or waits)
+        waits = control.open or control.turns.pending or control.election.awaited
+        quiet = not (control.take_activity() or waits or self._laboratory.connecting or self._laboratory.delivering)
         return self.instances.are_idle() and quiet and revision == self._count_changes()
 
     async def _has_rested(self, idle: int) -> bool:
@@ -196,7 +196,8 @@ class Trial:
         for _ in range(LOOP_TURNS):
             await asyncio.sleep(0)
         idle_still = self.instances.are_idle() and self.instances.sleep(wanted, self._laboratory.port)
-        return idle_still and self.control.is_silent
+        arriving = self._laboratory.connecting or self._laboratory.delivering
+        return idle_still and self.control.is_silent and not arriving
 
     def _count_changes(self) -> int:
         """Return the number of changes, without those of leases and events: leaders renew their lease all the time."""

@@ -14,29 +14,36 @@ import os
 import platform
 import struct
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 PROC = Path("/proc")
 _RUNNING = "RD"  # states of a thread that has something to do, in /proc/PID/stat
 _FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK_REALTIME = 0, 9, 256
-UNKNOWN = 0.0  # seconds until a thread wakes, where that cannot be known
 
-_Limit = Callable[[Sequence[int], "_Memory"], float]  # from a call's arguments: seconds after which it returns
+# from a call's arguments, and the seconds that it may have lasted so far: the seconds after which it returns
+_Limit = Callable[[Sequence[int], "_Memory", float], float]
+
+
+Thread = tuple[int, int]  # process and thread ID
+
+
+class _Unknown(Exception):
+    """The time limit of a system call cannot be known."""
 
 
 class Look(NamedTuple):
     """The activity of a process and its children so far.
 
-    running: whether a thread runs or is about to. ticks: CPU time of all threads, in clock ticks. ran: the same in
-    nanoseconds, plus the number of times that they ran. threads: process and thread IDs.
+    running: whether a thread runs or is about to. ticks: CPU time of all threads, in clock ticks. ran: of each thread,
+    the same in nanoseconds, plus the number of times that it ran. threads: process and thread IDs.
     """
 
     running: bool
     ticks: int
-    ran: int
-    threads: tuple[tuple[int, int], ...]
+    ran: tuple[int, ...]
+    threads: tuple[Thread, ...]
 
 
 class _Memory:
@@ -56,34 +63,37 @@ class _Memory:
 
 def look_at(pid: int) -> Look:
     """Return the activity of a process and its children now."""
-    running, ticks, ran, threads = False, 0, 0, []
+    running, ticks, ran, threads = False, 0, [], []
     for process, thread, state, spent, times in _read_threads(pid):
         running = running or state in _RUNNING
         ticks += spent
-        ran += times
+        ran.append(times)
         threads.append((process, thread))
-    return Look(running, ticks, ran, tuple(threads))
+    return Look(running, ticks, tuple(ran), tuple(threads))
 
 
-def find_next_wake(threads: Sequence[tuple[int, int]]) -> float:
+def find_next_wake(threads: Sequence[Thread], waited: Mapping[Thread, float], unknown: float) -> float:
     """Return the seconds after which the first of some waiting threads wakes by itself: inf for never.
 
-    0.0 where that cannot be known: on another system, without the permission to trace, in a system call that is not in
-    the table.
+    waited: the seconds for which each thread may have been in its system call; 0 for others. unknown: counts for a
+    thread of which that cannot be known: on another system, without the permission to trace, in a system call that is
+    not in the table.
     """
-    wakes = math.inf
+    wakes = math.inf if threads else unknown
     for process in dict(threads):
         try:
             memory = _Memory(process)
         except OSError:
-            return UNKNOWN
+            wakes = min(wakes, unknown)
+            continue
         with contextlib.closing(memory):
-            for thread in (thread for one, thread in threads if one == process):
-                wakes = min(wakes, _read_wake(process, thread, memory))
-    return wakes if threads else UNKNOWN
+            for one in threads:
+                if one[0] == process:
+                    wakes = min(wakes, _read_wake(one, memory, waited.get(one, 0.0), unknown))
+    return max(wakes, 0.0)
 
 
-def list_sockets(threads: Sequence[tuple[int, int]]) -> frozenset[str] | None:
+def list_sockets(threads: Sequence[Thread]) -> frozenset[str] | None:
     """Return the sockets of processes, None where they cannot be known."""
     links: set[str] = set()
     for process in dict(threads):
@@ -95,7 +105,7 @@ def list_sockets(threads: Sequence[tuple[int, int]]) -> frozenset[str] | None:
     return frozenset(link for link in links if link.startswith("socket:"))
 
 
-def has_other_connections(threads: Sequence[tuple[int, int]], sockets: Collection[str], port: int) -> bool:
+def has_other_connections(threads: Sequence[Thread], sockets: Collection[str], port: int) -> bool:
     """Return whether processes have TCP connections to another port than this one: another program may wake them.
 
     The kernel lists the connections of the whole machine, so this takes milliseconds.
@@ -149,51 +159,58 @@ def _read_file(path: str) -> bytes:
         os.close(file)
 
 
-def _read_wake(process: int, thread: int, memory: _Memory) -> float:
+def _read_wake(thread: Thread, memory: _Memory, waited: float, unknown: float) -> float:
     try:
-        words = _read_file(f"/proc/{process}/task/{thread}/syscall").split()
-        limit = _CALLS.get(int(words[0])) if words[0] != b"running" else None
-        return UNKNOWN if limit is None else limit([int(word, 16) for word in words[1:7]], memory)
-    except (OSError, ValueError, struct.error):
-        return UNKNOWN
+        words = _read_file(f"/proc/{thread[0]}/task/{thread[1]}/syscall").split()
+        if words[0] == b"running":
+            return 0.0
+        limit = _CALLS.get(int(words[0]))
+        return unknown if limit is None else limit([int(word, 16) for word in words[1:7]], memory, waited)
+    except (OSError, ValueError, struct.error, _Unknown):
+        return unknown
 
 
-def _forever(arguments: Sequence[int], memory: _Memory) -> float:
+def _forever(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
     return math.inf
 
 
 def _in_milliseconds(place: int) -> _Limit:
-    def limit(arguments: Sequence[int], memory: _Memory) -> float:
+    def limit(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
         milliseconds = arguments[place] & 0xFFFFFFFF
-        return math.inf if milliseconds & 0x80000000 else milliseconds / 1000
+        return math.inf if milliseconds & 0x80000000 else milliseconds / 1000 - waited
 
     return limit
 
 
 def _in_pair(place: int, per_second: float = 1e9) -> _Limit:
-    def limit(arguments: Sequence[int], memory: _Memory) -> float:
+    def limit(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
         if not arguments[place]:
             return math.inf
         seconds, rest = memory.read_pair(arguments[place])
-        return seconds + rest / per_second
+        return seconds + rest / per_second - waited
 
     return limit
 
 
-def _in_clock_sleep(arguments: Sequence[int], memory: _Memory) -> float:
-    limit, absolute = _in_pair(2)(arguments, memory), arguments[1] & 1
-    if not absolute:
-        return limit
-    return limit - time.monotonic() if arguments[0] == time.CLOCK_MONOTONIC else UNKNOWN
+def _in_clock_sleep(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
+    if not arguments[1] & 1:
+        return _in_pair(2)(arguments, memory, waited)
+    if arguments[0] != time.CLOCK_MONOTONIC:
+        raise _Unknown
+    return _in_pair(2)(arguments, memory, 0.0) - time.monotonic()
 
 
-def _in_futex(arguments: Sequence[int], memory: _Memory) -> float:
+def _in_futex(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
     """Return the time limit of a futex wait: relative for FUTEX_WAIT, absolute for FUTEX_WAIT_BITSET."""
-    operation, limit = arguments[1] & 127, _in_pair(3)(arguments, memory)
-    if operation == _FUTEX_WAIT or limit == math.inf:
+    operation = arguments[1] & 127
+    if operation == _FUTEX_WAIT:
+        return _in_pair(3)(arguments, memory, waited)
+    limit = _in_pair(3)(arguments, memory, 0.0)
+    if limit == math.inf:
         return limit
-    known = operation == _FUTEX_WAIT_BITSET and not arguments[1] & _FUTEX_CLOCK_REALTIME
-    return limit - time.monotonic() if known else UNKNOWN
+    if operation != _FUTEX_WAIT_BITSET or arguments[1] & _FUTEX_CLOCK_REALTIME:
+        raise _Unknown
+    return limit - time.monotonic()
 
 
 # system call -> numbers on x86_64 and aarch64, None where there is none; how its time limit is read

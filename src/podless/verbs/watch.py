@@ -213,6 +213,9 @@ class Watch:
             self._ended()
         elif self._work is None:
             self._work = asyncio.get_running_loop().create_task(self._work_off())
+            deliveries = self._api.cache.deliveries
+            deliveries.pending += 1
+            self._work.add_done_callback(lambda task: deliveries.end_one())
 
     def _renew(self) -> None:
         """Use the present kind, which may have changed."""

@@ -1,0 +1,68 @@
+"""Kills the controllers that are left when the explorer ends without having killed them.
+
+An explorer that gets SIGTERM or SIGKILL cannot end its controllers any more. So a small process reads their process
+groups from a pipe that only the explorer writes to. The kernel closes the pipe when the explorer ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+
+# kept in words, because it must start within milliseconds and must not import this package
+_PROGRAM = """
+import os, signal, sys
+groups = set()
+for line in sys.stdin:
+    group = int(line)
+    groups.add(group) if group > 0 else groups.discard(-group)
+for group in groups:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except OSError:
+        pass
+"""
+
+
+class OrphanKiller:
+    """A process that outlives this one for a moment, and kills the process groups that were added."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        self._pipe = -1
+
+    async def start(self) -> None:
+        """Start it. Raises OSError."""
+        reading, self._pipe = os.pipe()  # no other child inherits them
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", "-c", _PROGRAM),
+                stdin=reading,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C in a terminal must not end it
+            )
+        finally:
+            os.close(reading)
+
+    def add_group(self, group: int) -> None:
+        """Kill a process group when this process ends."""
+        self._send(group)
+
+    def drop_group(self, group: int) -> None:
+        """Forget a process group that has ended: the kernel may give its number to another."""
+        self._send(-group)
+
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(OSError):  # it was killed itself
+            os.write(self._pipe, b"%d\n" % number)
+
+    async def end(self) -> None:
+        """End it. It kills the groups that are left."""
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+        if self._process is not None:
+            await self._process.wait()
