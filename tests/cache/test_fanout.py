@@ -90,6 +90,17 @@ async def test_what_comes_in_meanwhile_is_told_next_and_together() -> None:
     assert [watcher.batches for watcher in watchers] == [2] * 20
 
 
+async def test_events_are_pending_until_every_watcher_has_them() -> None:
+    deliveries = Deliveries()
+    fanout = Fanout(deliveries)
+    watcher = Watcher(fanout)
+    for revision in (1, 2):  # the second one waits for the end of the pause after the first
+        fanout.publish([event(revision)])
+        assert deliveries.pending == 1
+        await turns(lambda: revision in watcher.told)  # noqa: B023
+        assert deliveries.pending == 0
+
+
 async def test_batches_are_bounded_in_bytes() -> None:
     fanout = Fanout(Deliveries())
     watcher = Watcher(fanout)
