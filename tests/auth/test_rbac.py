@@ -251,9 +251,9 @@ async def test_a_new_name_costs_no_more_where_there_are_more_rules() -> None:
         async with deciding((ROLES, "x", rules), (ROLE_BINDINGS, "b", everybody)) as authorizer:
             user, wanted = User("ann"), [rule("n7")]
             assert authorizer.decide(user, called(0)).allowed
-            assert authorizer.missing(user, "one", wanted) == ([], [])
+            assert authorizer.find_missing_rules(user, "one", wanted) == ([], [])
             asked = metered(Allowance(), partial(authorizer.decide, user), called(count))
-            granted = metered(Allowance(), partial(authorizer.missing, user, "one"), wanted)
+            granted = metered(Allowance(), partial(authorizer.find_missing_rules, user, "one"), wanted)
             costs.append((asked, granted))
     assert costs[0] == costs[1]
 
@@ -263,13 +263,13 @@ async def test_the_rules_of_long_roles_are_compiled_in_slices() -> None:
     rules = [rule(f"n{number}") for number in range(1000)]
     async with deciding((ROLES, "x", rules), (ROLE_BINDINGS, "b", bound)) as authorizer:
         user, asked = User("ann"), called(1)
-        assert not authorizer.slow(User("bob"), asked)
-        assert not authorizer.slow(user, asked._replace(namespace="two"))
-        assert authorizer.slow(user, asked)
+        assert not authorizer.is_costly(User("bob"), asked)
+        assert not authorizer.is_costly(user, asked._replace(namespace="two"))
+        assert authorizer.is_costly(user, asked)
         meter = Allowance()
         metered(meter, lambda asked: authorizer.decide(user, asked), asked)
         assert meter.charged > 1000
-        assert not authorizer.slow(user, called(2))
+        assert not authorizer.is_costly(user, called(2))
 
 
 async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ async def test_one_that_fails_keeps_nobody_from_going_on(store: Store) -> None:
     def fails(error: BaseException | None) -> None:
         raise RuntimeError
 
-    store.question.park(fails)
+    store.question.call_when_current(fails)
     waiting = store.question.wait()
     await turns()
     store.answer()
@@ -132,7 +132,7 @@ def test_nobody_goes_on_before_all_is_shown_that_was_written_before(seed: int, m
             step = draw.randrange(5)
             if step == 0 and parked < many:
                 parked += 1
-                store.question.park(one(store.revision))
+                store.question.call_when_current(one(store.revision))
             elif step == 1:
                 store.revision += 1
             elif step == 2 and store.shown < store.revision:

@@ -39,7 +39,7 @@ class Slow(AllowAll):
     def __init__(self) -> None:
         self.sliced: list[str] = []
 
-    def slow(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *asked: Attributes) -> bool:
         return True
 
     def decide(self, user: User, asked: Attributes) -> Decision:

@@ -54,8 +54,8 @@ def test_nothing_of_a_kind_can_be_changed() -> None:
 
 def test_what_is_made_of_a_kind_is_made_once() -> None:
     one = kind("v1")
-    assert one.made("key", lambda: 7) == one.made("key", lambda: 8) == 7
-    assert dataclasses.replace(one).made("key", lambda: 8) == 8
+    assert one.derive("key", lambda: 7) == one.derive("key", lambda: 8) == 7
+    assert dataclasses.replace(one).derive("key", lambda: 8) == 8
 
 
 def test_kinds_that_show_the_same_objects_know_each_other() -> None:
@@ -68,8 +68,8 @@ def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_v
     assert stored["spec"] == {}
     shown = serializer.decode_json(view.encode_body(of, of.by_version["v1"], entry(of, stored)))
     assert shown["spec"] == {"color": "red"}
-    assert not of.settled
-    assert kind("v1").settled
+    assert not of.reads_as_stored
+    assert kind("v1").reads_as_stored
 
 
 class Seen(dict[str, Any]):
@@ -87,7 +87,7 @@ def test_to_be_shown_a_kind_keeps_no_schema() -> None:
 
     versions = tuple(dataclasses.replace(version, source=partial(seen, version)) for version in of.versions)
     of = dataclasses.replace(of, versions=versions)
-    assert not of.settled
+    assert not of.reads_as_stored
     assert read
     assert not any(one() for one in read)
 

@@ -30,7 +30,7 @@ class Conditions:
             "namespaceObject"
         }
 
-    def met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
+    def are_met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
         """Return whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""
         from podless.cel.policies import BUDGET, Activation, ExpressionFailure, OutOfBudget
 

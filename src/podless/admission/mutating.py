@@ -119,7 +119,7 @@ async def _carry_out(
     try:
         if policy.conditions is not None:
             values = await subject.values(found.version, policy.conditions.needs) | {"params": found.params}
-            if not policy.conditions.met(values, policy.environment.variables):
+            if not policy.conditions.are_met(values, policy.environment.variables):
                 return []
         if rounds.skips(attr, key):
             return []

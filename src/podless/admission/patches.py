@@ -78,7 +78,7 @@ def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
     struct = SCALE if subresource == "scale" else kind.struct_of(version)
     if struct is not None:
         return of_struct(struct)
-    return kind.made(("shape", version.name), lambda: of_schema(kind.structure(version)))
+    return kind.derive(("shape", version.name), lambda: of_schema(kind.structure(version)))
 
 
 def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
@@ -138,7 +138,7 @@ async def settle_object(
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
-    obj = await converter.client.beside(
+    obj = await converter.client.run_by_size(
         size, serializer.copy_value, obj
     )  # what it shares with others must stay as it is
     try:
@@ -150,8 +150,8 @@ async def settle_object(
             kind, version = attr.own, attr.own.versions[0]
         if attr.own is None:
             _check_type(kind, version, obj)
-        read = kind.strategy.admitted
-        obj = await converter.client.beside(size, read, kind, version, obj, unknown)
+        read = kind.strategy.decode_admitted
+        obj = await converter.client.run_by_size(size, read, kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise internal_error(str(error)) if strict else Unfit(str(error)) from None
     if strict and unknown and not kind.custom:

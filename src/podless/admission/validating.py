@@ -161,7 +161,7 @@ class _Run:
         policy = found.policy
         failures: list[Failure] = []
         try:
-            if not await self.met(found):
+            if not await self.matches_conditions(found):
                 return []
             validations = policy.validations
             activation = policies.Activation(await self.values(found), policy.environment.variables)
@@ -179,13 +179,13 @@ class _Run:
             return [Failure(0, str(error))] if policy.strict else []
         return failures
 
-    async def met(self, found: Invocation[ValidatingPolicy]) -> bool:
+    async def matches_conditions(self, found: Invocation[ValidatingPolicy]) -> bool:
         """Return whether the match conditions are met; they see no namespace. Raises ConditionFailed."""
         conditions = found.policy.conditions
         if conditions is None:
             return True
         values = await self.subject.values(found.version, conditions.needs)
-        return conditions.met(values | {"params": found.params}, found.policy.environment.variables)
+        return conditions.are_met(values | {"params": found.params}, found.policy.environment.variables)
 
     async def values(self, found: Invocation[ValidatingPolicy]) -> Object:
         needs = found.policy.environment.needs
@@ -199,7 +199,7 @@ class _Run:
         if not policy.spec.get("auditAnnotations"):
             return
         try:
-            if not await self.met(found):
+            if not await self.matches_conditions(found):
                 return
             annotations = policy.annotations
             activation = policies.Activation(await self.values(found), policy.environment.variables)

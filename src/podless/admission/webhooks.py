@@ -130,7 +130,7 @@ class _Webhooks(Plugin):
             return version
         attr = subject.attr
         try:
-            met = webhook.conditions.met(await subject.values(version, webhook.conditions.needs))
+            met = webhook.conditions.are_met(await subject.values(version, webhook.conditions.needs))
         except ConditionFailed as failed:
             raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, str(failed)) from None
         except ConversionFailed as failed:
@@ -276,7 +276,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         if not size:
             return False
         try:
-            operations = await self._client.beside(
+            operations = await self._client.run_by_size(
                 size, partial(jsonpatch.decode_json_patch, verdict.patch, checked=False)
             )
         except APIError as error:
@@ -291,7 +291,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         if verdict.patch_type != "JSONPatch":
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         try:
-            made = await self._client.beside(size, patches.apply_json_patch, obj, verdict.patch)
+            made = await self._client.run_by_size(size, patches.apply_json_patch, obj, verdict.patch)
         except jsonpatch.Rejected as rejected:
             raise internal_error(rejected.why) from None
         except patches.Unfit as unfit:

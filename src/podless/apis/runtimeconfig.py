@@ -97,8 +97,8 @@ def serve_kinds(
         if not names:
             continue
         if len(names) < len(kind.versions):  # the same for all servers, with what was made of it
-            kind = kind.made(("serving", *sorted(names)), partial(serve_versions, kind, names))
-        yield kind.made(("release", release), partial(of_release, kind, release)) if release.without else kind
+            kind = kind.derive(("serving", *sorted(names)), partial(serve_versions, kind, names))
+        yield kind.derive(("release", release), partial(of_release, kind, release)) if release.without else kind
 
 
 def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:

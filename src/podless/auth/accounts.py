@@ -120,7 +120,7 @@ class Accounts:
         self._running = {"pod": pods, "node": nodes}
         self._key: EllipticCurvePrivateKey | None = None
 
-    def mine(self, issuer: str) -> bool:
+    def knows_issuer(self, issuer: str) -> bool:
         """Return whether a token that names this issuer can be one of ours."""
         return issuer in (self.issuer, _KEPT)
 

@@ -116,7 +116,7 @@ class Authenticator:
     async def _ask(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         issuer = read_issuer(token)
         for authenticator in self._issued:
-            if issuer and authenticator.mine(issuer):
+            if issuer and authenticator.knows_issuer(issuer):
                 verdict = await authenticator.find(token, audiences)
                 if verdict.user is not None:
                     return verdict

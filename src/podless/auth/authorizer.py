@@ -30,13 +30,15 @@ class Authorizer(Protocol):
     def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
         """Return the decision, or None if it takes long enough to run in slices."""
 
-    def slow(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *asked: Attributes) -> bool:
         """Return whether one of these decisions takes long enough to run in slices."""
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Return all rules of the user in a namespace ("": those that hold everywhere), and errors."""
 
-    def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
+    def find_missing_rules(
+        self, user: User, namespace: str, wanted: Iterable[PolicyRule]
+    ) -> tuple[list[PolicyRule], list[str]]:
         """Return the parts of some rules that the user does not hold in a namespace, and errors."""
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
@@ -56,16 +58,18 @@ class AllowAll:
         return _YES
 
     def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
-        return None if self.slow(user, asked) else self.decide(user, asked)
+        return None if self.is_costly(user, asked) else self.decide(user, asked)
 
-    def slow(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *asked: Attributes) -> bool:
         return False
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
         return [everything, {"verbs": ["*"], "nonResourceURLs": ["*"]}], []
 
-    def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
+    def find_missing_rules(
+        self, user: User, namespace: str, wanted: Iterable[PolicyRule]
+    ) -> tuple[list[PolicyRule], list[str]]:
         return [], []
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:

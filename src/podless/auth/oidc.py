@@ -42,7 +42,7 @@ class Provider:
         self._fetched = -_AGAIN
         self._lock = asyncio.Lock()
 
-    def mine(self, issuer: str) -> bool:
+    def knows_issuer(self, issuer: str) -> bool:
         """Return whether a token that names this issuer can be one of the provider's."""
         return issuer == self._settings.issuer
 

@@ -160,9 +160,9 @@ class RBAC:
 
     def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
         """Return the decision, or None if the rules of a long role must be compiled for it."""
-        return None if self._long and self.slow(user, asked) else self.decide(user, asked)
+        return None if self._long and self.is_costly(user, asked) else self.decide(user, asked)
 
-    def slow(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *asked: Attributes) -> bool:
         """Return whether one of these decisions must run in slices, because it compiles a long role."""
         if not self._long or user.master:
             return False
@@ -214,7 +214,9 @@ class RBAC:
                 found += role.decode().get("rules") or []
         return found, errors
 
-    def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
+    def find_missing_rules(
+        self, user: User, namespace: str, wanted: Iterable[PolicyRule]
+    ) -> tuple[list[PolicyRule], list[str]]:
         """Return the parts of some rules that the user does not hold in a namespace, and what went wrong."""
         held: dict[str, RoleRules] = {}
         errors: list[str] = []

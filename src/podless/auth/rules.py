@@ -116,7 +116,7 @@ class RoleRules:
                 found |= _bits(known)
         return found
 
-    def alike(self, name: str, item: str) -> tuple[_Places | None, ...]:
+    def find_entries(self, name: str, item: str) -> tuple[_Places | None, ...]:
         """Return the index entries of an item. Items with equal entries are named by the same rules.
 
         name: of the field.
@@ -193,13 +193,13 @@ def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterato
     """
     cover = _Cover(held)
     for rule in wanted:
-        verbs = cover.alike("verbs", rule.get("verbs") or ())
+        verbs = cover.group_items("verbs", rule.get("verbs") or ())
         for url in rule.get("nonResourceURLs") or ():
             lacking = cover.find_missing(verbs, cover.find_rules(RoleRules.url, url))
             yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in rule["verbs"] if verb in lacking)
-        groups = cover.alike("apiGroups", rule.get("apiGroups") or ())
-        resources = cover.alike("resources", rule.get("resources") or ())
-        names = cover.alike("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
+        groups = cover.group_items("apiGroups", rule.get("apiGroups") or ())
+        resources = cover.group_items("resources", rule.get("resources") or ())
+        names = cover.group_items("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
         for some, more in product(groups, resources):
             by_both = cover.find_rules(RoleRules.group, some[0]) & cover.find_rules(RoleRules.resource, more[0])
             for called in names:
@@ -240,14 +240,14 @@ class _Cover:
             self._known[key] = found
         return found
 
-    def alike(self, name: str, items: Sequence[str]) -> list[Sequence[str]]:
+    def group_items(self, name: str, items: Sequence[str]) -> list[Sequence[str]]:
         """Return the items of a field, those together that the same rules name."""
         if len(items) < 2:
             return [items] if items else []
         found: dict[tuple[object, ...], list[str]] = {}
         for item in items:
             charge(len(self._held))
-            places = (rules.alike(name, item) for _, rules in self._held)
+            places = (rules.find_entries(name, item) for _, rules in self._held)
             key = tuple((number, held) for number, held in enumerate(places) if any(held))
             found.setdefault(key, []).append(item)
         return [*found.values()]

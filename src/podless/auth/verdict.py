@@ -29,7 +29,7 @@ class TokenVerdict(NamedTuple):
 class Issued(Protocol):
     """An authenticator of signed tokens of one issuer."""
 
-    def mine(self, issuer: str) -> bool:
+    def knows_issuer(self, issuer: str) -> bool:
         """Return whether it knows the issuer that a token names."""
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:

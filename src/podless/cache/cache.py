@@ -33,7 +33,9 @@ class Cache:
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._question = current.RevisionQuestion(lambda: store.current(), lambda: self.revision, self.reach)
+        self._question = current.RevisionQuestion(
+            lambda: store.current(), lambda: self.revision, self.wait_for_revision
+        )
         self._renewal: asyncio.Task[None] | None = None
         self._astray = False  # changes were lost since all was read
 
@@ -117,9 +119,9 @@ class Cache:
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
-    def park(self, go: current.Go) -> None:
+    def call_when_current(self, go: current.Go) -> None:
         """Call `go` when `refresh` would be done. This does not wait for a state that is read again (`renewing`)."""
-        self._question.park(go)
+        self._question.call_when_current(go)
 
     @property
     def renewing(self) -> bool:
@@ -130,7 +132,7 @@ class Cache:
         if not self.fresh and (self._renewal is not None or not current.has_waited()):
             await self.refresh()
 
-    async def reach(self, revision: int) -> None:
+    async def wait_for_revision(self, revision: int) -> None:
         """Wait until a revision is shown here. Raises Overdue."""
         if self.revision < revision:
             loop = asyncio.get_running_loop()

@@ -56,7 +56,7 @@ class RevisionQuestion:
         self._asking = False
         self._reaching: set[asyncio.Task[None]] = set()
 
-    def park(self, go: Go) -> None:
+    def call_when_current(self, go: Go) -> None:
         """Call `go` later, when the cache shows everything that a client can have seen before this call."""
         self._parked.append(go)
         if not self._asking:
@@ -66,7 +66,7 @@ class RevisionQuestion:
     def wait(self) -> asyncio.Future[None]:
         """Return a future that is done when `go` would be called. It fails if asking or reaching the revision fails."""
         known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.park(partial(_settle, known))
+        self.call_when_current(partial(_settle, known))
         return known
 
     def _ask_store(self) -> None:

@@ -37,7 +37,7 @@ class Entry:
         self._labels: dict[str, str] | None = None
 
     @classmethod
-    def unstored(cls, key: str, body: bytes) -> Entry:
+    def make_unstored(cls, key: str, body: bytes) -> Entry:
         """Return an entry of a cluster-scoped object that is not stored.
 
         body: as clients get it, without a resourceVersion.

@@ -44,7 +44,7 @@ class Whole(Protocol):
     lost: int
     deliveries: Deliveries
 
-    async def reach(self, revision: int) -> None:
+    async def wait_for_revision(self, revision: int) -> None:
         """Wait until a revision is shown. Raises Overdue."""
 
 
@@ -118,7 +118,7 @@ class WatchCache:
             self._early = []
         while True:
             entries, revision = await self._read_entries()
-            await self._cache.reach(revision)
+            await self._cache.wait_for_revision(revision)
             if revision >= self._cache.lost:  # else changes since then were lost to watchers
                 break
         self._keys, self._entries, self._labels = list(entries), entries, LabelIndex()

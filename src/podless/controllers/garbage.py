@@ -234,7 +234,7 @@ class Garbage(Controller):
                 metadata["finalizers"] = kept
             else:
                 metadata.pop("finalizers", None)
-            return obj if kind.strategy.waits(obj) or "deletionTimestamp" not in metadata else None
+            return obj if kind.strategy.awaits_finalizers(obj) or "deletionTimestamp" not in metadata else None
 
         await amend_object(self.api, kind, entry.key, change)
 

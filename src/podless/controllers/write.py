@@ -55,7 +55,7 @@ async def make_object(
     """
     metadata = obj["metadata"]
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
-    known: dict[str, Constant] = kind.made("constants", dict) if constant else {}
+    known: dict[str, Constant] = kind.derive("constants", dict) if constant else {}
     with suppress(Conflicted):
         if key in known:
             await storage.put_object(api, kind, key, known[key].anew())

@@ -35,7 +35,7 @@ class Sent(NamedTuple):
 
     checked: repeated and unknown fields are reported. shown: the result is only shown. custom: the patch is for a
     custom kind. repeated: gets repeated fields. floats: gets whole numbers that are written as floats. merged, raws:
-    return Kind.raws and `merged_lists` of the kind.
+    return Kind.list_raw_fields and `merged_lists` of the kind.
     """
 
     body: bytes

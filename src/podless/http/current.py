@@ -30,7 +30,7 @@ def reads_wait(api: API) -> Gate | None:
             return False
         if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
             return False
-        api.cache.park(partial(_go, api, request, go))
+        api.cache.call_when_current(partial(_go, api, request, go))
         return True
 
     return gate

@@ -176,7 +176,7 @@ def _read_token(token: str) -> int:
 
 
 def _entry(change: Object) -> Entry:
-    made = Entry.unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
+    made = Entry.make_unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
     made.revision = change["revision"]  # later than the kind, so that no schema is asked how to show it
     return made
 

@@ -39,7 +39,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             if other is None:
                 return handler(request)
             user, asked = request.user, request.info.asked
-            if authorizer.slow(user, *impersonation.list_places(other, asked)):
+            if authorizer.is_costly(user, *impersonation.list_places(other, asked)):
                 return later(request, other)
             return go_on(request, impersonation.impersonate_user(authorizer, user, other, asked))
 

@@ -61,7 +61,7 @@ def read_body(body: Body) -> Object:
             parsed = repeats.decode_repeats(struct, body.raw, found)
             repeated = found
         if yaml and struct is not None:
-            parsed = gotypes.rewrite_fields(parsed, body.kind.raws(body.version))
+            parsed = gotypes.rewrite_fields(parsed, body.kind.list_raw_fields(body.version))
         kind, raw = body.kind.kind, parsed
         if not body.kind.custom or not _is_expected(body, parsed):
             kind = _kind(body, parsed)

@@ -97,13 +97,13 @@ class Converter:
             await self.client.slice(_prune, kind, kind.storage_version, obj)
         return kind.strategy.store(kind, obj)
 
-    async def unstored(self, kind: Kind, version: Version, obj: Object) -> Object:
+    async def round_trip(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Return an object as its version would show it after it was stored; may change it in place.
 
         Raises ConversionFailed.
         """
         if not kind.custom:
-            return kind.strategy.unstored(obj)
+            return kind.strategy.round_trip(obj)
         if version.name == kind.storage_version:
             return obj
         there = await self.stored(kind, obj)
@@ -162,9 +162,9 @@ class Converter:
         if source is None:
             raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
         size = sum(len(entry.body) for entry in batch)
-        objects = await self.client.beside(size, _loaded, kind, source, batch)
+        objects = await self.client.run_by_size(size, _loaded, kind, source, batch)
         converted = await self.ask(kind, objects, version.name, size)
-        bodies = await self.client.beside(size, _forms, kind, version, converted)
+        bodies = await self.client.run_by_size(size, _forms, kind, version, converted)
         for entry, body in zip(batch, bodies, strict=True):
             view.put_body(kind, version, entry, body)
 
@@ -183,8 +183,8 @@ class Converter:
             return await self._carry_out(kind, objects, wanted, size)
         head = f"conversion webhook for {given}"
         review, version = _review(webhook, objects, kind.api_version(wanted))
-        body = await self.client.beside(size, serializer.encode_json, review)
-        target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
+        body = await self.client.run_by_size(size, serializer.encode_json, review)
+        target = kind.derive("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
             answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
             told = partial(_answered, uid=review["request"]["uid"], version=version, scheme=self._scheme)
@@ -200,14 +200,14 @@ class Converter:
         if len(converted) != len(objects):
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
-            return await self.client.beside(size, _all_checked, kind, objects, converted, wanted)
+            return await self.client.run_by_size(size, _all_checked, kind, objects, converted, wanted)
         except _Unsound as error:
             raise ConversionFailed(f"{head} returned {error}") from None
 
     async def _carry_out(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
         """Convert objects by the conversions that their definition declares."""
         head = f"declared conversion for {_type(kind, objects[0]['apiVersion'])}"
-        converted = await self.client.beside(size, _declared, kind, objects, wanted)
+        converted = await self.client.run_by_size(size, _declared, kind, objects, wanted)
         return await self._accept(head, kind, objects, converted, wanted, size)
 
     async def _ask_hook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
@@ -223,7 +223,7 @@ class Converter:
         from podless.hooks.peer import HookFailed
 
         question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}
-        body = await self.client.beside(size, serializer.encode_json, question)
+        body = await self.client.run_by_size(size, serializer.encode_json, question)
         try:
             answer = await self.hooks.call(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
         except HookFailed as error:

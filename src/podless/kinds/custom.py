@@ -108,7 +108,7 @@ class CustomStrategy(Strategy[Kind]):
         text = (kind.webhook or {}).get("rules")
         if text is None:
             return None
-        made, wrong = kind.made("declared conversions", lambda: self._read_conversions(kind, text))
+        made, wrong = kind.derive("declared conversions", lambda: self._read_conversions(kind, text))
         if wrong:
             raise Internal(f"declared conversion for Kind={kind.kind} failed: {wrong}")
         return made
@@ -151,7 +151,7 @@ class CustomStrategy(Strategy[Kind]):
             unknown += [name for name in each(obj) if name not in ("apiVersion", "kind", "metadata")]
         return obj
 
-    def admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode_admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
         """Drop malformed metadata, and keep nulls that the schema does not allow, so that validation rejects them."""
         metadata = obj.get("metadata")
         obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
@@ -207,7 +207,7 @@ class CustomStrategy(Strategy[Kind]):
         obj["apiVersion"] = api_version
         return obj
 
-    def settled(self, kind: Kind) -> bool:
+    def reads_as_stored(self, kind: Kind) -> bool:
         """Return False if there are several versions and the stored one has defaults, or if the status has defaults."""
         storage = kind.by_version[kind.storage_version]
         if self._preserve or (len(kind.by_version) == 1 and not storage.status):
@@ -261,7 +261,7 @@ class CustomStrategy(Strategy[Kind]):
             compiled.drop_nulls(obj)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
-        return self.schema(version).beside(obj, old)
+        return self.schema(version).validate_structure(obj, old)
 
     def validate_rules(
         self,
@@ -294,10 +294,10 @@ class CustomStrategy(Strategy[Kind]):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}
 
-    def selectable(self, version: Version) -> frozenset[str]:
+    def list_selectable_fields(self, version: Version) -> frozenset[str]:
         return frozenset(path.lstrip(".") for path in version.selectable)
 
-    def unselectable(self, name: str) -> str:
+    def explain_unselectable(self, name: str) -> str:
         return f"field label not supported: {name}"
 
 

@@ -118,8 +118,8 @@ class Kind:
         object.__setattr__(self, "by_version", MappingProxyType(every))
         self.strategy.attach_table(self._made)
 
-    def made(self, key: Any, make: Callable[[], T]) -> T:
-        """Return `make(self)`, computed once for each key and kept as long as the kind."""
+    def derive(self, key: Any, make: Callable[[], T]) -> T:
+        """Return the result of `make`, computed once for each key and kept as long as the kind."""
         try:
             found: T = self._made[key]
         except KeyError:
@@ -138,14 +138,14 @@ class Kind:
         The strategy must be pinned from before the call until the end of the work.
         """
         with draft_values() as draft:
-            for name in ("views", "custom", "settled", "resource", "named", "keys", "prefix", "key"):
+            for name in ("views", "custom", "reads_as_stored", "resource", "named", "keys", "prefix", "key"):
                 getattr(self, name)
             for version in self.by_version.values():
                 struct = self.struct_of(version)
                 if struct is not None:
                     structs.complete_struct(struct)
                     defaults.complete_defaults(struct)
-                self.raws(version)
+                self.list_raw_fields(version)
             self.strategy.compile(self)
             for make in more:
                 make()
@@ -174,10 +174,10 @@ class Kind:
         """Return the fields of a built-in kind in one version; None for custom kinds."""
         return self.struct
 
-    def raws(self, version: Version) -> tuple[str, ...]:
+    def list_raw_fields(self, version: Version) -> tuple[str, ...]:
         """Return the fields of a built-in kind that may hold any JSON, whose bytes kube-apiserver keeps if it can."""
         struct = self.struct_of(version)
-        return self.made(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
+        return self.derive(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
 
     def structure(self, version: Version) -> dict[str, Any] | None:
         """Return a custom kind's schema in one version if it is structural, for merging and publishing.
@@ -192,9 +192,9 @@ class Kind:
         return schema if is_structural(schema) else None
 
     @made_once
-    def settled(self) -> bool:
+    def reads_as_stored(self) -> bool:
         """Return whether objects stored under the present kind are what the storage version shows."""
-        return self.strategy.settled(self)
+        return self.strategy.reads_as_stored(self)
 
     @made_once
     def resource(self) -> str:

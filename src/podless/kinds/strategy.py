@@ -141,7 +141,7 @@ class Strategy(Generic[K]):
         """Return the fields of a version that is read but not served."""
         return None
 
-    def admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode_admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
         """Decode an object that admission changed, as `decode` does."""
         return self.decode(kind, version, obj, unknown)
 
@@ -165,11 +165,11 @@ class Strategy(Generic[K]):
         obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
 
-    def unstored(self, obj: Object) -> Object:
+    def round_trip(self, obj: Object) -> Object:
         """Return a built-in object as it would be read after storing; may change it in place."""
         return obj
 
-    def settled(self, kind: K) -> bool:
+    def reads_as_stored(self, kind: K) -> bool:
         """Return whether objects stored under the present kind are what the storage version shows."""
         return True
 
@@ -292,7 +292,7 @@ class Strategy(Generic[K]):
     def prepare_delete(self, obj: Object) -> None:
         """Change an object that is deleted, before its finalizers are checked."""
 
-    def waits(self, obj: Object) -> bool:
+    def awaits_finalizers(self, obj: Object) -> bool:
         """Return whether a delete only marks the object, because finalizers hold it."""
         return bool(obj["metadata"].get("finalizers"))
 
@@ -308,10 +308,10 @@ class Strategy(Generic[K]):
         """Return the fields for fieldSelectors besides name and namespace, with the object's values."""
         return {}
 
-    def selectable(self, version: Version) -> frozenset[str]:
+    def list_selectable_fields(self, version: Version) -> frozenset[str]:
         """Return the names of those fields."""
         return frozenset()
 
-    def unselectable(self, name: str) -> str:
+    def explain_unselectable(self, name: str) -> str:
         """Return the error for a field that cannot be selected."""
         return f'{gotext.quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

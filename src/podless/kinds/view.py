@@ -78,12 +78,12 @@ def _ordered(metadata: Object) -> Object:
 
 def is_direct(kind: Kind, version: Version, entry: Entry) -> bool:
     """Return whether this version shows the stored bytes: they were written in this version under the present kind."""
-    return version.name == kind.storage_version and entry.revision > kind.changed and kind.settled
+    return version.name == kind.storage_version and entry.revision > kind.changed and kind.reads_as_stored
 
 
 def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
     """Return the entries that are not direct. Long lists, which have few, are not walked in Python."""
-    if version.name != kind.storage_version or not kind.settled:
+    if version.name != kind.storage_version or not kind.reads_as_stored:
         return entries
     changed = kind.changed
     if min(map(_REVISION, entries), default=changed + 1) > changed:

@@ -116,13 +116,13 @@ class WebhookClient:
             raise RemoteError(f"0-length response with status code: {status} and content type: {kind}")
         return answer
 
-    async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
+    async def run_by_size(self, size: int, work: Callable[..., R], *about: Any) -> R:
         """Return the result of some work on so many bytes, run off the loop if they are many. Raises what it raises."""
         return work(*about) if self._off_loop is None else await self._off_loop.make(size, work, *about)
 
     async def slice(self, work: Callable[..., R], *about: Any) -> R:
         """Return the result of some work, run on the loop in slices. Raises what it raises, and Timeout."""
-        return await self.beside(0, work, *about)
+        return await self.run_by_size(0, work, *about)
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
         """Return the result of some work on an answer, run like work on long request bodies.
@@ -131,7 +131,7 @@ class WebhookClient:
         """
         if self._off_loop is not None and len(answer) > _LONG:
             answer = await self._off_loop.worker.json(answer)
-        return await self.beside(len(answer), work, answer)
+        return await self.run_by_size(len(answer), work, answer)
 
     async def close(self) -> None:
         """Close all connections; calls that are under way, and later ones, fail."""

@@ -183,7 +183,7 @@ class Schema:
             errors = check.validate_value(obj["status"], node, ("status",) if has("StatusPaths") else (), pair)
         return self._blocked([*errors, *more, *self._lists(obj, old)])
 
-    def beside(self, obj: Any, old: Any = None) -> list[FieldError]:
+    def validate_structure(self, obj: Any, old: Any = None) -> list[FieldError]:
         """Return the errors of embedded resources and list types only, without those of values."""
         return embedded.validate_embedded(obj, self.node) + self._lists(obj, old)
 

@@ -69,7 +69,7 @@ def complete_defaults(struct: Struct) -> None:
 
 
 def _plan(struct: Struct) -> _Plan | None:
-    plan: _Plan | None = struct.made("fill", lambda: _compile(struct))
+    plan: _Plan | None = struct.derive("fill", lambda: _compile(struct))
     return plan
 
 

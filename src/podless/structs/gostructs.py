@@ -80,7 +80,7 @@ def _block(one: list[str], other: list[str]) -> str:
 def _struct(struct: Struct, value: Object) -> Any:
     if struct.home == _META:
         return value
-    plan: list[tuple[str, str, Field]] = struct.made("gostruct", lambda: gonames.order_fields(struct))
+    plan: list[tuple[str, str, Field]] = struct.derive("gostruct", lambda: gonames.order_fields(struct))
     out: Object = {}
     if struct.name == "PodSecurityContext":
         out = {gonames.name_field(struct.name, name): value.get(name, empty) for name, empty in gonames.MOVED.items()}

@@ -38,7 +38,7 @@ def write_struct(struct: Struct, value: Object) -> str:
     charge(len(value) + 1)
     value = gonames.move_fields(struct, value)
     parts = []
-    for name, field in struct.made("goparts", lambda: gonames.order_parts(struct)):
+    for name, field in struct.derive("goparts", lambda: gonames.order_parts(struct)):
         parts.append(f"{name}:{_write_field(struct, field, value)}")
         if added := gonames.ADDED.get((struct.name, field.name)):
             parts.append(f"{added[0]}:{added[2]}")

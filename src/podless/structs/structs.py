@@ -103,7 +103,7 @@ class Struct(GoType):
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
 
-    def made(self, key: str, make: Callable[[], Any]) -> Any:
+    def derive(self, key: str, make: Callable[[], Any]) -> Any:
         """Return a value that is computed once for each key of this struct, and kept with it."""
         try:
             return self._made[key]
@@ -334,7 +334,7 @@ def _same(one: Any, other: Any) -> bool:
 
 def _held(struct: Struct) -> list[tuple[str, Any]]:
     """Return the fields that are structs, or lists of them."""
-    found: list[tuple[str, Any]] = struct.made("held", lambda: list(_structs(struct)))
+    found: list[tuple[str, Any]] = struct.derive("held", lambda: list(_structs(struct)))
     return found
 
 

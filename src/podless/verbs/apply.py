@@ -76,7 +76,7 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
     del call.warnings[write.warned :]
     if write.options.dry_run:
         await PREPARE.run(api, write)
-        shown = await api.converter.unstored(call.kind, call.version, write.obj)
+        shown = await api.converter.round_trip(call.kind, call.version, write.obj)
         write.answer = Single(None, shown, _CREATED)
         return AttemptOutcome.KEEP
     await CREATE.run(api, write)

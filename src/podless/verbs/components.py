@@ -44,7 +44,7 @@ async def _entry(api: API, name: str) -> Entry:
     condition = await (_store(api) if name == _STORE else _probe(_PORTS[name]))
     kind = COMPONENT_STATUSES
     head = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": name}}
-    return Entry.unstored(kind.key("", name), serializer.encode_json({**head, "conditions": [condition]}))
+    return Entry.make_unstored(kind.key("", name), serializer.encode_json({**head, "conditions": [condition]}))
 
 
 def _condition(healthy: bool, message: str = "", error: str = "") -> Object:

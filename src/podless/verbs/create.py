@@ -62,7 +62,7 @@ async def _insert(api: API, write: Write) -> Single:
     if not dry_run:
         assert write.stored is not None
         return Single(await storage.put_object(api, kind, key, write.stored, write.along, write.obj), None, 201)
-    shown = await api.converter.unstored(kind, write.call.version, write.obj)
+    shown = await api.converter.round_trip(kind, write.call.version, write.obj)
     if (existing := (await api.loaded(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
     return Single(None, shown, 201)

@@ -73,10 +73,10 @@ async def remove_object(
         if period is not None:
             step, ends = _ending(obj, period, chosen)
             answer = Single(entry) if step is AttemptOutcome.KEEP else Single(None, obj)
-            stays = not ends or kind.strategy.waits(obj)
+            stays = not ends or kind.strategy.awaits_finalizers(obj)
             dropped = None if stays or chosen.dry_run else entry
             return AttemptOutcome.KEEP if chosen.dry_run else step
-        if not kind.strategy.waits(obj):
+        if not kind.strategy.awaits_finalizers(obj):
             answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
                 answer = Single(None, _blank(call))  # a real server has begun an update that it does not make

@@ -50,7 +50,7 @@ def endpoint_of(call: Call) -> WriteTarget:
 
 
 def _endpoint(kind: Kind, version: Version, subresource: str) -> WriteTarget:
-    return kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
+    return kind.derive(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
 
 
 def complete_kind(kind: Kind) -> None:
@@ -82,7 +82,9 @@ def _place(kind: Kind, version: Version, subresource: str) -> WriteTarget:
         blank = {**structs.decode_struct(fields[api_version], {}), **head}
         convert = partial(_convert, shown) if len(shapes) > 1 else None
     reset = _reset(kind, version, subresource)
-    return WriteTarget(api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.raws(version))
+    return WriteTarget(
+        api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.list_raw_fields(version)
+    )
 
 
 def _shape(kind: Kind, version: Version) -> Shape:
@@ -90,7 +92,7 @@ def _shape(kind: Kind, version: Version) -> Shape:
 
     Endpoints share it, because it takes ten times the bytes of the schema.
     """
-    return kind.made(("fields", version.name), lambda: of_schema(kind.structure(version), kind.preserve))
+    return kind.derive(("fields", version.name), lambda: of_schema(kind.structure(version), kind.preserve))
 
 
 def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:

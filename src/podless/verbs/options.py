@@ -241,13 +241,13 @@ _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields("")
 
 
 def _check_fields(call: Call, selector: FieldSelector) -> None:
-    strategy, selectable = call.kind.strategy, call.kind.strategy.selectable(call.version)
+    strategy, selectable = call.kind.strategy, call.kind.strategy.list_selectable_fields(call.version)
     by_namespace = call.kind.namespaced or strategy.reads.by_namespace
     for name in selector.names:
         if name == "metadata.name" or (name == "metadata.namespace" and by_namespace):
             continue
         if name not in selectable:
-            raise BadRequest(strategy.unselectable(name))
+            raise BadRequest(strategy.explain_unselectable(name))
 
 
 _MATCH, _NOT_OLDER = "resourceVersionMatch", "NotOlderThan"

@@ -130,7 +130,7 @@ def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[s
         repeated,
         call.floats,
         partial(merged_lists, call.kind, call.version),
-        partial(call.kind.raws, call.version),
+        partial(call.kind.list_raw_fields, call.version),
     )
     return patches.READERS[media](sent)
 

@@ -78,4 +78,4 @@ def merged_lists(kind: Kind, version: Version) -> strategic.Table:
     """Return the lists of a built-in kind that a strategic merge patch merges."""
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    return kind.made(("merged", version.name), lambda: strategic.make_merge_table(struct))
+    return kind.derive(("merged", version.name), lambda: strategic.make_merge_table(struct))

@@ -206,7 +206,7 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
                 raise Deposed from None
             raise
     if api.cache.revision < revision:
-        await api.cache.reach(revision)
+        await api.cache.wait_for_revision(revision)
     return revision
 
 
@@ -272,7 +272,7 @@ async def _commit_chain(
 ) -> int:
     """Write as `_write` does, with follow-up commits in the same chain."""
     first, *later = await api.store.chain(((operation,), *planned.commits))
-    await api.cache.reach(later[-1] if later else first)
+    await api.cache.wait_for_revision(later[-1] if later else first)
     made = _at(planned.obj, later[-1]) if len(later) == len(planned.commits) else _at(obj, first)
     await follow_up.after_commit(operation.key, made)
     return first
@@ -290,4 +290,4 @@ async def _catch_up(api: State, conflict: Conflicted) -> None:
     if conflict.current is None:
         await api.cache.refresh()
     else:
-        await api.cache.reach(conflict.current.revision)
+        await api.cache.wait_for_revision(conflict.current.revision)

@@ -71,7 +71,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     await change.run(api, write)
     write.obj["metadata"]["resourceVersion"] = str(entry.revision)
     if write.options.dry_run:
-        write.answer = Single(None, await api.converter.unstored(call.kind, call.version, write.obj))
+        write.answer = Single(None, await api.converter.round_trip(call.kind, call.version, write.obj))
         return AttemptOutcome.KEEP
     if _ends(call.kind.strategy.ordered, write.obj):
         write.answer = Single(None, write.obj)  # as it was to be, at the revision that it had

@@ -228,7 +228,7 @@ class Watch:
             call.kind, call.version = found
             self._scope = call.scope
             self._view = self._view_key()
-        if call.version.name != call.kind.storage_version or not call.kind.settled:
+        if call.version.name != call.kind.storage_version or not call.kind.reads_as_stored:
             self.looks = True
 
     def _is_behind(self) -> bool:

@@ -59,9 +59,9 @@ class JobStrategy(TemplateStrategy):
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """Add the labels that pods of the Job have, as reading a stored Job does."""
-        return super().store(kind, self.unstored(obj))
+        return super().store(kind, self.round_trip(obj))
 
-    def unstored(self, obj: Object) -> Object:
+    def round_trip(self, obj: Object) -> Object:
         labels = template.template_labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
             obj["metadata"]["labels"] = dict(labels)
@@ -95,7 +95,7 @@ class JobStrategy(TemplateStrategy):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
 
-    def unselectable(self, name: str) -> str:
+    def explain_unselectable(self, name: str) -> str:
         return f'field label "{name}" not supported for Job'
 
 

@@ -87,10 +87,10 @@ class EventStrategy(TypedStrategy):
             "type": obj.get("type", ""),
         }
 
-    def selectable(self, version: Version) -> frozenset[str]:
+    def list_selectable_fields(self, version: Version) -> frozenset[str]:
         return frozenset(self.fields(version, {}))
 
-    def unselectable(self, name: str) -> str:
+    def explain_unselectable(self, name: str) -> str:
         return f"field label not supported: {name}"
 
 

@@ -78,7 +78,7 @@ class NamespaceStrategy(TypedStrategy):
     def prepare_delete(self, obj: Object) -> None:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
 
-    def waits(self, obj: Object) -> bool:
+    def awaits_finalizers(self, obj: Object) -> bool:
         return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

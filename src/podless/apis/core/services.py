@@ -88,9 +88,9 @@ class ServiceStrategy(TypedStrategy):
             obj["status"] = {**obj["status"], "loadBalancer": {}}
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        return super().store(kind, self.unstored(obj))
+        return super().store(kind, self.round_trip(obj))
 
-    def unstored(self, obj: Object) -> Object:
+    def round_trip(self, obj: Object) -> Object:
         """Drop internalTrafficPolicy of a Service of type ExternalName."""
         if obj["spec"]["type"] == EXTERNAL:
             obj["spec"].pop("internalTrafficPolicy", None)

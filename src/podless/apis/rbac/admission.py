@@ -56,7 +56,7 @@ class EscalationCheck(Plugin):
         self._check_rights(attr, obj.get("rules") or [])
         if _is_aggregated(obj) or _is_aggregated(attr.old or {}):
             # what it gathers later is not known now
-            lacking, _ = self._authorizer.missing(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
+            lacking, _ = self._authorizer.find_missing_rules(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
             if lacking:
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
 
@@ -74,7 +74,7 @@ class EscalationCheck(Plugin):
 
     def _check_rights(self, attr: AdmissionAttributes, granted: Sequence[PolicyRule]) -> None:
         user = attr.user
-        lacking, errors = self._authorizer.missing(user, attr.namespace, granted)
+        lacking, errors = self._authorizer.find_missing_rules(user, attr.namespace, granted)
         if not lacking:
             return
         shown = "\n".join(sorted({rules.format_rule(rule) for rule in lacking}))

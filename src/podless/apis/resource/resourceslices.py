@@ -60,7 +60,7 @@ class ResourceSliceStrategy(TypedStrategy):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.driver": obj["spec"]["driver"], "spec.nodeName": obj["spec"].get("nodeName") or ""}
 
-    def unselectable(self, name: str) -> str:
+    def explain_unselectable(self, name: str) -> str:
         return f"field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"
 
     def complete(self, obj: Object, given: Object) -> None:

@@ -46,11 +46,11 @@ class TypedStrategy(Strategy[Kind]):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return self.validate_create(kind, version, obj)
 
-    def selectable(self, version: Version) -> frozenset[str]:
+    def list_selectable_fields(self, version: Version) -> frozenset[str]:
         return self.selects
 
-    def unselectable(self, name: str) -> str:
-        return f"field label not supported: {name}" if self.selects else super().unselectable(name)
+    def explain_unselectable(self, name: str) -> str:
+        return f"field label not supported: {name}" if self.selects else super().explain_unselectable(name)
 
     def complete(self, obj: Object, given: Object) -> None:
         """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""

@@ -18,7 +18,7 @@ _EITHER = "int-or-string"
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:
     """Return the schema of a kind as its version shows it, made once."""
-    return kind.made(("resolved", version.name), lambda: _resolve(kind, version))
+    return kind.derive(("resolved", version.name), lambda: _resolve(kind, version))
 
 
 def _resolve(kind: Kind, version: Version) -> Schema:

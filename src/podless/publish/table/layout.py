@@ -98,7 +98,7 @@ SCALE = TableLayout(shared.SCALE)
 
 def table_layout(kind: Kind, version: Version) -> TableLayout:
     """Return the layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
-    return kind.made(("table", version.name), lambda: _make_layout(kind, version))
+    return kind.derive(("table", version.name), lambda: _make_layout(kind, version))
 
 
 def _make_layout(kind: Kind, version: Version) -> TableLayout:

@@ -21,7 +21,7 @@ MANY = {f"example.com/r{number}": str(number + 1) for number in range(300)}
 
 def stored(*items: dict[str, Any]) -> Entry:
     obj = {"metadata": {"name": "l"}, "spec": {"limits": list(items)}}
-    return Entry.unstored(LIMIT_RANGES.key("one", "l"), json.dumps(obj).encode())
+    return Entry.make_unstored(LIMIT_RANGES.key("one", "l"), json.dumps(obj).encode())
 
 
 def spec(count: int, amounts: dict[str, str]) -> dict[str, Any]:
