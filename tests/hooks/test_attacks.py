@@ -38,6 +38,9 @@ APP = """
                 raise RuntimeError("hunter2")
             case "recurse":
                 check(obj)
+            case "no-stderr":
+                sys.stderr.close()
+                raise LookupError
 
     @hooks.mutate("podtemplates", operations=["CREATE"])
     def change(obj, request):
@@ -155,7 +158,12 @@ def test_an_endless_loop_ends_its_worker_and_holds_nobody_else(server: Server, d
 
 @pytest.mark.parametrize(
     ("do", "said"),
-    [("exit", "its worker ended"), ("sys.exit", "SystemExit"), ("recurse", "RecursionError")],
+    [
+        ("exit", "its worker ended"),
+        ("sys.exit", "SystemExit"),
+        ("recurse", "RecursionError"),
+        ("no-stderr", "LookupError"),
+    ],
 )
 def test_a_hook_that_ends_its_worker_fails_and_others_go_on(server: Server, do: str, said: str) -> None:
     assert said in refusal(server, config("x", do))

@@ -195,10 +195,12 @@ class Pool:
         try:
             await self._start()
         except LoadFailed as failed:
+            self._starting = None
+            if self._closed:  # a reload has replaced this pool, or the server stops
+                return
             log.error("hooks: a worker was not started: %s", failed)
             if not self._peers:
                 self._fail_waiting("no worker of hooks could be started")
-            self._starting = None
             self._ask_for_more(_REST)
         else:
             self._starting = None

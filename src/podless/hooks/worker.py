@@ -448,5 +448,6 @@ def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[s
 
 
 def _print(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a hook may have closed or replaced it
+        sys.stderr.write(text)
+        sys.stderr.flush()
