@@ -299,7 +299,7 @@ class APIHandler:
             collection = await self._api.loaded(call.kind)
             watch = Watch(self._api, call, chosen, collection)
             await watch.prepare()
-            stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), lease.end).stream()
+            stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end).stream()
             call.query = {}  # all that is needed of it has been read, and it may be long
             return stream
         except BaseException as error:

@@ -8,10 +8,12 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http.message import JSON, Sink, Stream
 from podless.http.negotiate import PROTOBUF, AnswerForm
 from podless.http.render import included_part
+from podless.http.rows import Rows
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
@@ -40,10 +42,13 @@ _PIECE = 1 << 16  # bytes of initial events that are made as one piece
 
 
 class WatchStream:
-    """Sends a watch to one client. over: called when it ends."""
+    """Sends a watch to one client. rows: known rows of tables. over: called when it ends."""
 
-    def __init__(self, api: API, call: Call, watch: Watch, form: AnswerForm, over: Callable[[], None]) -> None:
+    def __init__(
+        self, api: API, call: Call, watch: Watch, form: AnswerForm, rows: Rows, over: Callable[[], None]
+    ) -> None:
         self._over = over
+        self._rows = rows
         self._api = api
         self._call = call
         self._watch = watch
@@ -193,14 +198,28 @@ class WatchStream:
 
     def _row_line(self, kind: Kind, version: Version, item: Seen) -> bytes:
         """Return an event as a table of one row, shared by all watchers with this view."""
+        if item.event is None:
+            row = self._initial_row(kind, version, item.entry)
+            return self._table_line(item.type, row, str(item.entry.revision))
         key = (item.type, kind.group, version.name, kind.changed, "row", self._form.version, self._include)
-        row = item.event.rows.get(key) if item.event is not None else None
-        if row is None:
-            obj = view.load_inner(kind, version, item.entry)
-            row = table.make_row(self._layout(), obj, self._include, self._form.version)
-            if item.event is not None:
-                item.event.rows[key] = row
-        return self._table_line(item.type, row, str(item.entry.revision))
+        found = item.event.rows.get(key)
+        if found is None:
+            found = item.event.rows[key] = self._make_row(kind, version, item.entry)
+        return self._table_line(item.type, found, str(item.entry.revision))
+
+    def _make_row(self, kind: Kind, version: Version, entry: Entry) -> table.Row:
+        obj = view.load_inner(kind, version, entry)
+        return table.make_row(self._layout(), obj, self._include, self._form.version)
+
+    def _initial_row(self, kind: Kind, version: Version, entry: Entry) -> table.Row:
+        """Return the row of an object of the initial state, shared with lists and other watches."""
+        if self._include == "Object":  # as large as the object
+            return self._make_row(kind, version, entry)
+        state = entry.revision, (self._layout(), kind.changed, self._include, self._form.version)
+        known = self._rows.find(entry.key, state)
+        if known is None:
+            known = self._rows.keep(entry.key, state, self._make_row(kind, version, entry))
+        return known.row
 
     def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:
         headed = not self._columns_sent
