@@ -28,7 +28,7 @@ _MOMENT = 0.06  # seconds
 class ControllerProcess:
     """A command that runs in its own process group.
 
-    output: the file for its output. orphans: kills it if this process ends first, None for nobody. killed: whether
+    output: the file for its output. orphans: kills it if this process ends first, None if nothing does. killed: whether
     `kill` ended it.
     """
 
