@@ -54,6 +54,16 @@ def applied(target: str, body: Any, manager: str = "m") -> Ask:
     )
 
 
+class _Uncounted(Lines):
+    """Counts nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
 class _Counted:
     """A coroutine whose own steps are counted, and nothing that the loop does between them."""
 
@@ -91,7 +101,11 @@ class Inside:
         """What comes back: the code, the body, and how many lines it cost."""
         return self._loop.run_until_complete(self._ask(ask))
 
-    async def _ask(self, ask: Ask) -> tuple[int, bytes, int]:
+    def send(self, ask: Ask) -> tuple[int, bytes]:
+        """What comes back: the code and the body. Nothing is counted, which takes a third of the time."""
+        return self._loop.run_until_complete(self._ask(ask, _Uncounted()))[:2]
+
+    async def _ask(self, ask: Ask, count: Lines | None = None) -> tuple[int, bytes, int]:
         headers = {"authorization": f"Bearer {self._app.token}", "content-type": "application/json", **ask.headers}
         sent = ask.body
         if ask.method == "PUT":
@@ -99,7 +113,7 @@ class Inside:
         body = sent if isinstance(sent, bytes) else b"" if sent is None else json.dumps(sent).encode()
         for cache in caches():  # nothing is known from before
             cache.clear()
-        count, meter = Lines(), Allowance()
+        count, meter = count or Lines(), Allowance()
         METER.set(meter)
         assert self._app.handler is not None
         with count:
@@ -127,7 +141,7 @@ class Inside:
         conflict): what costs too much is counted anew, and the least of its counts holds.
         """
         for ask in make(size):  # what is only done once
-            self.ask(ask)
+            self.send(ask)
         counts: dict[int, list[int]] = {}
         steps: dict[int, list[int]] = {}
         for attempt in range(1, _ATTEMPTS + 1):

@@ -44,7 +44,7 @@ def gadgets(inside: Inside) -> Inside:
         {"name": "V", "type": "integer", "jsonPath": ".spec.map[?(@.k=='k1')].v"},
     ]
     crd = definition(GROUP, schema={"openAPIV3Schema": SCHEMA}, additionalPrinterColumns=columns)
-    assert inside.ask(Ask("POST", CRDS, crd))[0] == 201
+    assert inside.send(Ask("POST", CRDS, crd))[0] == 201
     return inside
 
 
@@ -135,8 +135,8 @@ def test_what_does_not_fit(gadgets: Inside, form: str) -> None:
         obj = gadget(WRONG[form](size))
         return [Ask("POST", GADGETS, obj), applied(f"{GADGETS}/none", obj)]
 
-    assert {gadgets.ask(ask)[0] for ask in make(50)} <= {400, 422, 500}
-    gadgets.assert_linear(make, [gadgets.ask(ask)[0] for ask in make(50)])
+    assert {gadgets.send(ask)[0] for ask in make(50)} <= {400, 422, 500}
+    gadgets.assert_linear(make, [gadgets.send(ask)[0] for ask in make(50)])
 
 
 def test_unknown_fields_are_told(gadgets: Inside) -> None:
@@ -350,7 +350,7 @@ def test_collections(inside: Inside) -> None:
             for name in numbers(size, "listed-")
         ]
         for ask in asked:
-            assert inside.ask(ask)[0] == 201
+            assert inside.send(ask)[0] == 201
         query = f"{secrets}?labelSelector=cost%3Dlist"
         return [
             Ask("GET", query),

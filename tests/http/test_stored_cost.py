@@ -371,16 +371,17 @@ def beside(inside: Inside, name: str, body: str, size: int) -> dict[int, list[Co
     crd = definition(place.group, schema=schema(stored), **stored.version)
     made = [posted(CRDS, crd), *stored.asks]
     for ask in made:
-        status, told, _ = inside.ask(ask)
+        status, told = inside.send(ask)
         assert status == 201, (ask.target, told[:500])
     found: dict[int, list[Counts]] = {}
     for times in (1, 2):
-        counted(inside, BODIES[body](place, SIZE * times))  # what is only done once
+        for ask in BODIES[body](place, SIZE * times):  # what is only done once
+            inside.send(ask)
         found[times] = counted(inside, BODIES[body](place, SIZE * times))
     for ask in reversed(made):
         path = ask.target.partition("?")[0] + "/" + ask.body["metadata"]["name"]
-        inside.ask(merge(path, {"metadata": {"finalizers": None}}))
-        inside.ask(Ask("DELETE", path))
+        inside.send(merge(path, {"metadata": {"finalizers": None}}))
+        inside.send(Ask("DELETE", path))
     return found
 
 
