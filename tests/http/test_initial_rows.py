@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from podless.cache.entry import Entry
 from podless.http.message import Stream, settle_answer
 from podless.kinds import view
+from podless.kinds.kind import Kind, Version
+from podless.runtime.jsonobject import Object
 from podless.server import Server
 from podless.testing.ask import Lines, ask_app, make_request
 
@@ -16,7 +19,12 @@ PATH = "/api/v1/namespaces/default/configmaps"
 async def test_an_object_is_decoded_once_for_all_watches_that_show_it_as_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[str] = []
     load_inner = view.load_inner
-    monkeypatch.setattr(view, "load_inner", lambda *of: decoded.append(of[2].key) or load_inner(*of))
+
+    def load(kind: Kind, version: Version, entry: Entry) -> Object:
+        decoded.append(entry.key)
+        return load_inner(kind, version, entry)
+
+    monkeypatch.setattr(view, "load_inner", load)
     async with Server() as server:
         app = server._running()
         assert app.handler is not None
