@@ -133,7 +133,7 @@ def _started(config: pytest.Config, server: Server) -> Server:
 
 @pytest.fixture(scope="session")
 def podless_release(request: pytest.FixtureRequest) -> str:
-    """The Kubernetes release of the test's servers, "" for the newest; parametrize it to choose releases."""
+    """The Kubernetes release of the test's servers, "" for the default; parametrize it to choose releases."""
     chosen = request.config.stash[_RELEASES]
     name: str = getattr(request, "param", chosen[-1] if chosen else "")
     return name

@@ -66,7 +66,7 @@ SCHEMA = "versions.0.schema.openAPIV3Schema.properties.spec"
     [
         (field("size", maximum=8), "error: maximum 9 became 8"),
         (field("size", minimum=2), "error: minimum 1 became 2"),
-        (field("size", multipleOf=2), "error: multipleOf 2 is asked for"),
+        (field("size", multipleOf=2), "error: multipleOf 2 is required"),
         (field("size", type="number"), "warning: integer became number"),
         (field("size", type="string"), "error: the type integer became string"),
         (field("color", enum=["red"]), "error: blue is no longer allowed"),
@@ -80,7 +80,7 @@ SCHEMA = "versions.0.schema.openAPIV3Schema.properties.spec"
         (field("tags", items={"type": "string", "maxLength": 3}), "spec.tags[]: error: maxLength is new: 3"),
         (
             field("free", **{"x-kubernetes-preserve-unknown-fields": None}),
-            "error: fields that the schema does not know",
+            "error: unknown fields are dropped",
         ),
         (field("map", additionalProperties={"type": "string"}), "spec.map[*]: error: null is no longer allowed"),
         (spec(f"{SCHEMA}.properties.color", None), "error: the field is gone"),
@@ -94,7 +94,7 @@ SCHEMA = "versions.0.schema.openAPIV3Schema.properties.spec"
         (spec("names.plural", "things"), "error: gadgets became things"),
         (spec("versions.0.served", False), "error: no longer served"),
         (spec("versions.0.name", "v2"), "the version that objects are stored in is gone"),
-        (spec("versions.0.subresources", {"status": {}}), "warning: the status is written at /status only"),
+        (spec("versions.0.subresources", {"status": {}}), "warning: the status can be written at /status only"),
     ],
 )
 def test_a_change_is_told(change: Callable[[Object], None], said: str) -> None:
@@ -112,7 +112,7 @@ def test_fields_that_are_lost_between_versions_are_told_once() -> None:
     same, apart = crd(FIELDS, versions=[first, second]), crd(FIELDS, versions=[first, third])
     told = [str(one) for one in compare_definitions([same], [apart]) if "drops it" in one.what]
     assert told == [
-        "gadgets.example.com spec.extra: warning: the field is in v2 and not in v1: who writes in v1 drops it "
+        "gadgets.example.com spec.extra: warning: the field is in v2 and not in v1: a write in v1 drops it "
         "(add it to v1 too, or convert with a webhook)",
     ]
     assert compare_definitions([apart], [apart]) == []

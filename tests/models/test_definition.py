@@ -137,10 +137,10 @@ class Loop:
 @pytest.mark.parametrize(
     ("hint", "said"),
     [
-        (set[int], "Thing.spec: set[int] is no type that a structural schema can say"),
+        (set[int], "Thing.spec: a structural schema cannot express the type set[int]"),
         (dict[int, str], "Thing.spec: keys of a map are str, not int"),
         (int | bool, "Thing.spec: a structural schema knows no union but int | str"),
-        (list[set[str]], "Thing.spec[]: set[str] is no type that a structural schema can say"),
+        (list[set[str]], "Thing.spec[]: a structural schema cannot express the type set[str]"),
         (dict[str, object | int], "Thing.spec{}: a structural schema knows no union but int | str"),
         (Literal["a", 1], "Thing.spec: the values of an enum have one type: str, int, float or bool"),
         (Loop, "Thing.spec.inner[]: Loop contains itself; a structural schema cannot say that"),

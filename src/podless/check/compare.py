@@ -17,7 +17,7 @@ RULES = "x-kubernetes-validations"
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 # types of which the second takes all that the first takes
 _WIDER = (("integer", "number"), ("integer", "integer or string"), ("string", "integer or string"))
-_STAY = "objects that break it can be changed elsewhere only; mend them before, or allow both for a while"
+_STAY = "stored objects that break it keep their value, and can change only in other fields; correct them first"
 # bounds: keyword -> which side is tighter
 _UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 _LOWER = ("minimum", "minLength", "minItems", "minProperties")
@@ -94,17 +94,21 @@ class _Definition:
             before, after = _at(old, path), _at(new, path)
             if before != after:
                 what = f"{before} became {after}, which a server rejects"
-                yield self.error(f"spec.{path}", what, "make another definition, and move the objects")
+                yield self.error(f"spec.{path}", what, "create another definition, and move the objects")
         for path in ("names.shortNames", "names.categories"):
             for gone in sorted({*(_at(old, path) or ())} - {*(_at(new, path) or ())}):
-                yield self.warning(f"spec.{path}", f"{gone} is gone", "commands that say so end with an error; keep it")
+                yield self.warning(f"spec.{path}", f"{gone} is gone", "kubectl commands with this name fail; keep it")
         before, after = (_at(spec, "conversion.strategy") or "None" for spec in (old, new))
         if before == "Webhook" and after == "None":
-            what = "versions are no longer converted, only called otherwise"
+            what = "objects are no longer converted, only their apiVersion changes"
             yield self.error("spec.conversion", what, "keep the webhook while there is more than one version")
         if not new.get("preserveUnknownFields") and old.get("preserveUnknownFields"):
-            what = "fields that the schema does not know are dropped"
-            yield self.error("spec.preserveUnknownFields", what, "describe them, or keep them where they are")
+            what = "unknown fields are dropped"
+            yield self.error(
+                "spec.preserveUnknownFields",
+                what,
+                "add them to the schema, or keep them with x-kubernetes-preserve-unknown-fields",
+            )
 
     def apart(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield fields that only some versions have. Without conversion, clients of the other versions drop them."""
@@ -113,7 +117,7 @@ class _Definition:
         known = {*_lacking(old)}
         for lacking, path, having in _lacking(new):
             if (lacking, path, having) not in known:
-                what = f"the field is in {having} and not in {lacking}: who writes in {lacking} drops it"
+                what = f"the field is in {having} and not in {lacking}: a write in {lacking} drops it"
                 yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
     def removed(self, version: Object) -> Iterator[SchemaChange]:
@@ -128,21 +132,25 @@ class _Definition:
     def versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes in whether a version is served, and in its subresources."""
         if old.get("served") and not new.get("served"):
-            yield self.error("served", "no longer served: its clients get 404", "deprecate it first, and serve it on")
+            yield self.error(
+                "served", "no longer served: its clients get 404", "deprecate it first, and keep serving it"
+            )
         before, after = (one.get("subresources") or {} for one in (old, new))
         for name in ("status", "scale"):
             if name in before and name not in after:
                 yield self.error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
         if "status" in after and "status" not in before:
-            what = "the status is written at /status only; elsewhere it is ignored"
-            yield self.warning("subresources.status", what, "have controllers write it there first")
+            what = "the status can be written at /status only; other writes ignore it"
+            yield self.warning("subresources.status", what, "update the controllers first")
         for path in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
             here, there = _at(before, f"scale.{path}"), _at(after, f"scale.{path}")
             if "scale" in before and "scale" in after and here != there:
-                yield self.warning(f"subresources.scale.{path}", f"{here} became {there}", "see that both are filled")
+                yield self.warning(
+                    f"subresources.scale.{path}", f"{here} became {there}", "make sure that objects have both fields"
+                )
         columns = [{one["jsonPath"] for one in version.get("selectableFields") or ()} for version in (old, new)]
         for gone in sorted(columns[0] - columns[1]):
-            yield self.error("selectableFields", f"{gone} is gone: who selects by it gets 400", "keep it")
+            yield self.error("selectableFields", f"{gone} is gone: clients that select by it get 400", "keep it")
 
     def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
         """Yield the schemas of a version."""
@@ -177,7 +185,9 @@ class _Definition:
                 yield from self.node(before, after, path + mark, open_before, open_after)
             elif isinstance(before, dict) and keyword == "additionalProperties" and not keeps[1]:
                 yield self.error(
-                    path, "any key was allowed, and only known ones are now", "other keys are lost; keep them"
+                    path,
+                    "any key was allowed, now only known fields are",
+                    "other keys are lost; keep additionalProperties",
                 )
 
     def types(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
@@ -185,16 +195,18 @@ class _Definition:
         if before == after or not after:
             pass
         elif (before, after) in _WIDER:
-            what = f"{before} became {after}: what clients read may be of another type than they know"
-            yield self.warning(path, what, "see that clients take both")
+            what = f"{before} became {after}: clients may read values of a type that they do not expect"
+            yield self.warning(path, what, "make sure that clients accept both types")
         else:
             yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
         if old.get("nullable") and not new.get("nullable"):
-            yield self.error(path, "null is no longer allowed", "objects with null are rejected or lose it; allow it")
+            yield self.error(
+                path, "null is no longer allowed", "objects with null are rejected or lose it; keep nullable"
+            )
         elif new.get("nullable") and not old.get("nullable"):
-            yield self.warning(path, "null is allowed", "clients may not expect it; see that they take it as no value")
+            yield self.warning(path, "null is allowed", "clients may not expect null; update them first")
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
-            yield self.error(path, "it is checked as a whole object, or no longer so", "add another field instead")
+            yield self.error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
 
     def values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of enums, patterns, formats and defaults."""
@@ -202,19 +214,19 @@ class _Definition:
         if after is not None and before is None:
             yield self.error(path, f"only {_list(after)} is allowed", _STAY)
         elif before is not None and after is None:
-            yield self.warning(path, "any value is allowed", "clients may not know it; tell them first")
+            yield self.warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
             if gone := [value for value in before if value not in after]:
                 yield self.error(path, f"{_list(gone)} is no longer allowed", _STAY)
             if more := [value for value in after if value not in before]:
-                yield self.warning(path, f"{_list(more)} is new", "clients may not know it; tell them first")
+                yield self.warning(path, f"{_list(more)} is new", "clients may not expect it; update them first")
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 had = f"{old[keyword]!r} became" if old.get(keyword) else "is"
                 yield self.error(path, f"the {keyword} {had} {new[keyword]!r}", _STAY)
             elif old.get(keyword) and not new.get(keyword):
                 what = f"the {keyword} {old[keyword]!r} is gone"
-                yield self.warning(path, what, "clients may rely on it; see that they take other values")
+                yield self.warning(path, what, "clients may rely on it; make sure that they accept other values")
         before, after = (
             serializer.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
@@ -222,7 +234,7 @@ class _Definition:
             had = f"{before.decode()} became {after.decode()}" if before and after else ""
             has = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
             what = f"the default {had or has}, also for objects that are stored without a value"
-            yield self.warning(path, what, "who relies on it has to write it down")
+            yield self.warning(path, what, "set the value in objects that rely on it")
 
     def bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         tighter: tuple[tuple[Sequence[str], Callable[[float, float], bool]], ...] = (
@@ -240,7 +252,7 @@ class _Definition:
             if new.get(keyword) and not old.get(keyword):
                 yield self.error(path, f"{keyword} is new", _STAY)
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
-            yield self.error(path, f"multipleOf {new['multipleOf']} is asked for", _STAY)
+            yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STAY)
 
     def lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes in the merging of lists and maps."""
@@ -256,11 +268,11 @@ class _Definition:
         before = {rule["rule"] for rule in old.get(RULES) or ()}
         for rule in new.get(RULES) or ():
             if rule["rule"] not in before:
-                advice = "see with --objects what breaks it; unchanged values may stay"
+                advice = "find objects that break it with --objects; unchanged values may stay"
                 yield self.error(path, f"the rule {rule['rule']!r} is new", advice)
         for keyword in ("allOf", "anyOf", "oneOf", "not"):
             if new.get(keyword) and new.get(keyword) != old.get(keyword):
-                yield self.warning(path, f"{keyword} has changed", "see with --objects what breaks it")
+                yield self.warning(path, f"{keyword} has changed", "find objects that break it with --objects")
 
     def fields(
         self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool
@@ -270,22 +282,28 @@ class _Definition:
             inner = f"{path}.{name}" if path else name
             if name not in after and not open_after and not isinstance(new.get("additionalProperties"), dict):
                 what = "the field is gone: objects lose it when they are read"
-                yield self.error(inner, what, "keep it, and say in its description what to use instead")
+                yield self.error(inner, what, "keep it, and name its replacement in its description")
         for name in after:
             inner = f"{path}.{name}" if path else name
             if name not in before and open_before:
-                what = "the field was free, and has a schema now"
-                yield self.warning(inner, what, "see with --objects what breaks it")
+                what = "the field accepted any value, and has a schema now"
+                yield self.warning(inner, what, "find objects that break it with --objects")
         for name in new.get("required") or ():
             inner = f"{path}.{name}" if path else name
             if name in (old.get("required") or ()):
                 continue
             if "default" in (after.get(name) or {}):
-                yield self.warning(inner, "the field is required, and has a default", "clients see it where it was not")
+                yield self.warning(
+                    inner, "the field is required, and has a default", "clients see it in objects that had no value"
+                )
             else:
                 yield self.error(inner, "the field is required", "objects without it are rejected; give it a default")
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
-            yield self.error(path, "fields that the schema does not know are dropped", "describe them, or keep them")
+            yield self.error(
+                path,
+                "unknown fields are dropped",
+                "add them to the schema, or keep x-kubernetes-preserve-unknown-fields",
+            )
 
 
 def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:

@@ -56,9 +56,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--kubernetes-version",
         metavar="SPAN",
-        help=f"Kubernetes releases to check against: {features.SPANS} ({features.DEFAULT})",
+        help=f"Kubernetes releases to check against: {features.SPANS} (default: {features.DEFAULT})",
     )
-    parser.add_argument("--exclude", metavar="PATTERN", action="append", help="names to leave out of folders")
+    parser.add_argument(
+        "--exclude", metavar="PATTERN", action="append", help="file or folder names to skip in folders (repeatable)"
+    )
     parser.add_argument(
         "--explain-cost", action="store_true", default=None, help="list the estimated costs of validation rules"
     )

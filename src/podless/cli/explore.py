@@ -35,9 +35,13 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--apply", metavar="PATH", action="append", default=[], help="manifests to apply before each run (repeatable)"
     )
-    parser.add_argument("--scenario", metavar="FILE", required=True, help="what the user does, and what must hold")
-    parser.add_argument("--runs", metavar="N", type=int, default=300, help="most runs (default: 300)")
-    parser.add_argument("--time", metavar="SECONDS", type=float, default=300.0, help="longest time (default: 300)")
+    parser.add_argument(
+        "--scenario", metavar="FILE", required=True, help="YAML file with the user's steps and your conditions"
+    )
+    parser.add_argument("--runs", metavar="N", type=int, default=300, help="maximum number of runs (default: 300)")
+    parser.add_argument(
+        "--time", metavar="SECONDS", type=float, default=300.0, help="stop after SECONDS (default: 300)"
+    )
     parser.add_argument("--findings", metavar="N", type=int, default=1, help="stop after N findings (default: 1)")
     parser.add_argument("--seed", metavar="SEED", type=int, default=1, help="seed of random schedules (default: 1)")
     parser.add_argument(
@@ -59,7 +63,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--replay", metavar="FILE", help="run the schedule in FILE instead of exploring")
     parser.add_argument("--times", metavar="N", type=int, default=1, help="how often to run --replay (default: 1)")
     parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
-    parser.add_argument("--output", "-o", choices=_FORMATS, default="text", help="form of the report (default: text)")
+    parser.add_argument(
+        "--output",
+        "-o",
+        choices=_FORMATS,
+        default="text",
+        help="format of the report; html is a page with a timeline (default: text)",
+    )
     options.add_some(parser, _OPTIONS)
     parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, after --; KUBECONFIG is set")
     parser.set_defaults(run=run)

@@ -112,7 +112,13 @@ def _add_way(how: Any) -> None:
         default="",
         help="namespace of all objects (default: of the context)",
     )
-    how.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="names to leave out of folders")
+    how.add_argument(
+        "--exclude",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="file or folder names to skip in folders (repeatable)",
+    )
     how.add_argument(
         "--prune",
         metavar="SELECTOR",

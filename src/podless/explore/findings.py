@@ -18,7 +18,7 @@ ORACLES = {
     "terminating": "an object is deleted and keeps its finalizers",
     "leftover": "an object is left over",
     "missing": "an object is missing",
-    "state": "the end state differs from the reference run",
+    "state": "the state differs from the reference run",
     "recreated": "an object is created again and again",
     "stale": "writes are based on a version that the client has seen to be old",
     "errors": "the same error repeats without end",

@@ -257,7 +257,7 @@ def _describe(hint: Any, place: str, within: tuple[type, ...]) -> Object:
             return _enumerate([one.value for one in hint], place)
         if dataclasses.is_dataclass(hint) or hasattr(hint, "model_fields") or typing.is_typeddict(hint):
             return _class_schema(hint, place, within)
-    raise Inexpressible(f"{place}: {_shown(hint)} is no type that a structural schema can say")
+    raise Inexpressible(f"{place}: a structural schema cannot express the type {_shown(hint)}")
 
 
 def _shown(hint: Any) -> str:
