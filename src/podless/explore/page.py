@@ -15,6 +15,11 @@ from podless.explore.states import compare_objects
 
 _MOST = 160  # entries of a timeline; of a longer one the middle is left out
 _CHANGES = 4  # changed fields of a write that are shown
+_LEGEND = (
+    "Time runs downwards. A bar leads from the write that made an event to the moment when the controller saw the "
+    "event; it is orange if a step or a perturbation came in between. #2 is the second write of its kind, and *2 the "
+    "second generated name."
+)
 _STYLE = """
 :root { --paper: #fbfaf8; --ink: #22252b; --soft: #6d7280; --line: #e3e1dc; --card: #fff; --user: #2563a8;
   --fault: #b45309; --see: #15803d; --write: #5b3fb5; --wrong: #c02626; }
@@ -24,6 +29,7 @@ _STYLE = """
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 84rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.2rem; margin: 0 0 .6rem; }
+h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; } h3 + p { margin: 0; }
 .soft { color: var(--soft); } code, .lanes { font-family: ui-monospace, monospace; font-size: 12.5px; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.2rem 1.4rem;
   margin-top: 1.6rem; }
@@ -68,10 +74,13 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
     run = finding.run
     yield f'<h2>Finding {number}</h2><ul class="wrongs">'
     yield from (f"<li>{html.escape(str(fault))}</li>" for fault in run.faults)
-    yield "</ul>"
+    yield "</ul><h3>Schedule</h3>"
     yield from (f'<span class="chip">{html.escape(str(one))}</span>' for one in run.schedule)
+    if not run.schedule:
+        yield "Nothing is perturbed."
     if finding.tries:
         yield f'<p class="soft">This schedule failed again in {finding.again} of {finding.tries} runs.</p>'
+    yield f'<h3>Story</h3><p class="soft">{_LEGEND}</p>'
     yield from _write_lanes(run.entries)
     if run.output:
         yield f"<details><summary>Output of the controller</summary><pre>{html.escape(run.output)}</pre></details>"
