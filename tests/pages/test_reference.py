@@ -18,7 +18,9 @@ MODULES = (
     "podless.check",
     "podless.schema",
     "podless.cel",
+    "podless.client",
     "podless.hooks",
+    "podless.models",
     "podless.plan",
     "podless.explore",
 )

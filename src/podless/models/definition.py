@@ -56,7 +56,7 @@ _NOTHING: Any = object()
 
 
 class Inexpressible(TypeError):
-    """A class says what no structural schema can say; the text has the place."""
+    """Raised for a class that a structural schema cannot express. The text names the place."""
 
 
 class _Member(NamedTuple):

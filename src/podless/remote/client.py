@@ -44,7 +44,7 @@ _MEDIA = re.compile(rf'\s*+{_TOKEN}(?:/{_TOKEN})?\s*+(?:;\s*+{_TOKEN}=(?:{_TOKEN
 
 
 class RemoteError(Exception):
-    """A call that failed; the text says why."""
+    """Raised for a call that failed. The text says why."""
 
 
 class TimedOut(RemoteError):

@@ -31,7 +31,7 @@ _NO_ACCOUNT = "error looking up service account"
 
 
 class Refused(RemoteError):
-    """An answer that is no success. code: its HTTP status. status: the Status, or {}. `make_refusal` makes it."""
+    """Raised for an answer that is not a success. code: its HTTP status. status: the Status, or {}."""
 
     def __init__(self, code: int, status: Object) -> None:
         super().__init__(status.get("message") or f"the server answered {code}")
@@ -45,7 +45,7 @@ class Refused(RemoteError):
 
 
 class Conflicting(Refused):
-    """409: the object is not as the client believes."""
+    """Raised for 409: the object changed since the client read it, or exists already."""
 
 
 class RemoteGone(Refused):
