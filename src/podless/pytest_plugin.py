@@ -127,7 +127,10 @@ def _server(config: pytest.Config, release: str) -> Server:
 def _started(config: pytest.Config, server: Server) -> Server:
     for setting in ("podless_crds", "podless_objects"):
         if paths := config.getini(setting):
-            server.apply(paths)
+            try:
+                server.apply(paths)
+            except FileNotFoundError as error:
+                raise pytest.fail.Exception(f"{setting}: {error.filename} does not exist", pytrace=False) from None
     return server
 
 

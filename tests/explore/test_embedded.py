@@ -119,5 +119,5 @@ def test_a_command_that_cannot_be_run_is_told() -> None:
     "wrong", [{"runs": 0}, {"workers": 0}, {"findings": 0}, {"seconds": 0}, {"instances": 0}, {"quiet": -1}]
 )
 def test_a_number_that_makes_no_sense_is_told(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected"):
+    with pytest.raises(ValueError, match="must be"):
         explore_controller("true", Scenario(()), **wrong)

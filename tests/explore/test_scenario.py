@@ -38,18 +38,18 @@ def test_steps_are_told_in_the_words_of_kubectl(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "a list of steps"),
+        ([], "a list named steps"),
         ({"steps": [], "sometimes": []}, "unknown field 'sometimes'"),
-        ({"steps": [{"explode": {}}]}, "step 1: explode: one of apply, patch"),
+        ({"steps": [{"explode": {}}]}, "step 1: explode: use exactly one of apply, patch"),
         ({"steps": [{"delete": {"kind": "Garden"}}]}, "step 1: delete takes kind, name"),
         ({"steps": [{"patch": {"kind": "Garden", "name": "one"}}]}, "step 1: patch is a JSON merge patch"),
         ({"steps": [{"advance": -1}]}, "step 1: advance takes a number of seconds"),
         ({"steps": [{"apply": "nowhere.yaml"}]}, "step 1: apply: .*nowhere.yaml"),
-        ({"steps": [], "always": [{"kind": "Garden"}]}, "an invariant has a kind, an expression"),
+        ({"steps": [], "always": [{"kind": "Garden"}]}, "a condition of always or finally needs kind and expression"),
         ({"steps": [], "always": [{"kind": "Garden", "expression": "items +"}]}, "Garden: .*Syntax error"),
-        ({"steps": [], "always": 3}, "always: a list"),
-        ({"steps": [], "ignore": "status.seen"}, "ignore: a list"),
-        ({"steps": [{"aply": {}}]}, "step 1: aply: one of apply, patch"),
+        ({"steps": [], "always": 3}, "always takes a list"),
+        ({"steps": [], "ignore": "status.seen"}, "ignore takes a list"),
+        ({"steps": [{"aply": {}}]}, "step 1: aply: use exactly one of apply, patch"),
     ],
 )
 def test_a_mistake_is_told_with_its_place(given: Any, message: str) -> None:

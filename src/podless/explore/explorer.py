@@ -41,9 +41,9 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("runs", "findings", "workers"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)}: at least 1 is expected")
+                raise ValueError(f"{name}: {getattr(self, name)}: must be at least 1")
         if self.seconds <= 0:
-            raise ValueError(f"time: {self.seconds:g}: more than 0 seconds are expected")
+            raise ValueError(f"time: {self.seconds:g}: must be more than 0 seconds")
 
 
 class Explorer:
@@ -178,7 +178,7 @@ async def explore(setup: Setup, options: Options, told: Callable[[str], None] = 
 async def replay(setup: Setup, schedule: Schedule, times: int = 1) -> Report:
     """Carry out one schedule, so many times, after the reference runs, and compare the logs of their requests."""
     if times < 1:
-        raise ValueError(f"times: {times}: at least 1 is expected")
+        raise ValueError(f"times: {times}: must be at least 1")
     explorer = Explorer(setup, Options(findings=times), lambda line: None)
     async with explorer.open(1):
         reference = await explorer.run_references()

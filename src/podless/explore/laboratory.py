@@ -62,9 +62,9 @@ class Setup:
 
     def __post_init__(self) -> None:
         if not self.clients:
-            raise ValueError("instances: at least 1 is expected")
+            raise ValueError("instances: must be at least 1")
         if self.quiet is not None and self.quiet < 0:
-            raise ValueError("quiet: 0 or more is expected")
+            raise ValueError("quiet: must be 0 or more")
 
     @property
     def rest(self) -> float:

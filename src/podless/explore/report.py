@@ -83,5 +83,5 @@ def read_replay(raw: bytes) -> Schedule:
     except serializer.YAMLError as error:
         raise BadSchedule(str(error)) from None
     if not isinstance(given, dict) or not isinstance(given.get("schedule"), list):
-        raise BadSchedule("a replay file is an object with a list named schedule")
+        raise BadSchedule("a replay file needs a list named schedule; write one with --save")
     return Schedule.from_json(given["schedule"])

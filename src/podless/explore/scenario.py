@@ -80,22 +80,21 @@ class Scenario:
     def read(cls, file: Path) -> Scenario:
         """Read a YAML file. Paths in it start at its folder. Raises BadScenario, OSError."""
         try:
-            given = serializer.decode_yaml(file.read_bytes())
-        except serializer.YAMLError as error:
+            return cls.parse(serializer.decode_yaml(file.read_bytes()), file.parent)
+        except (serializer.YAMLError, BadScenario) as error:
             raise BadScenario(f"{file}: {error}") from None
-        return cls.parse(given, file.parent)
 
     @classmethod
     def parse(cls, given: Any, folder: Path | None = None) -> Scenario:
         """Make a scenario of its YAML as Python values. Raises BadScenario."""
         if not isinstance(given, dict) or not isinstance(given.get("steps"), list):
-            raise BadScenario("a scenario is an object with a list of steps")
+            raise BadScenario("a scenario needs a list named steps")
         unknown = [name for name in given if name not in _FIELDS]
         if unknown:
             raise BadScenario(f"unknown field {unknown[0]!r}; there are {', '.join(_FIELDS)}")
         for name in ("always", "finally", "ignore"):
             if not isinstance(given.get(name) or [], list):
-                raise BadScenario(f"{name}: a list is expected")
+                raise BadScenario(f"{name} takes a list")
         folder = folder or Path()
         return cls(
             tuple(_read_step(number, step, folder) for number, step in enumerate(given["steps"], 1)),
@@ -107,7 +106,7 @@ class Scenario:
 
 def _read_step(number: int, step: Any, folder: Path) -> UserStep:
     if not isinstance(step, dict) or len(step) != 1 or next(iter(step)) not in _STEPS:
-        raise BadScenario(f"step {number}: {_show(step)}: one of {', '.join(_STEPS)} is expected")
+        raise BadScenario(f"step {number}: {_show(step)}: use exactly one of {', '.join(_STEPS)}")
     verb, given = next(iter(step.items()))
     if verb == "apply":
         return UserStep(verb, _read_applied(number, given, folder))
@@ -139,10 +138,10 @@ def _read_applied(number: int, given: Any, folder: Path) -> list[Object]:
 
 def _read_invariant(given: Any) -> Invariant:
     if not isinstance(given, dict) or not {"kind", "expression"} <= given.keys() <= {"kind", "expression", "message"}:
-        raise BadScenario("an invariant has a kind, an expression, and perhaps a message")
+        raise BadScenario("a condition of always or finally needs kind and expression, and takes message")
     kind, expression = str(given["kind"]), str(given["expression"])
     try:
         program = compile(expression, {"items": DYN})
     except CelError as error:
-        raise BadScenario(f"{kind}: {error}") from None
+        raise BadScenario(f"condition on {kind}: {error}") from None
     return Invariant(kind, expression, str(given.get("message") or ""), program)
