@@ -10,8 +10,8 @@ from tests.pages.sessions import ROOT
 
 PAGE = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text()
 TITLES = re.findall(r"^### `(.*)`$", PAGE, re.MULTILINE)
-# printed by kubectl, by Go, and by the operating system
-OTHERS = ("...: address already in use", "error: You must be logged in", "x509: ")
+# printed by kubectl, by Git, by Go, and by the operating system
+OTHERS = ("...: address already in use", "error: You must be logged in", "git: fatal: ", "x509: ")
 
 
 def printed() -> str:
