@@ -49,7 +49,7 @@ FIGURES: Mapping[str, Figures] = {
         "or that Go rejects, gets a #": (errors.Unauthorized.code,),
         "rejected with # everywhere": (errors.Unauthorized.code,),
         "ends writes within # s": (disk._LOOK,),
-        "A full disk refuses writes with #, but takes deletes with room that is kept back (# MiB)": (
+        "On a full disk podless rejects writes with #, accepts deletes in space that it keeps back (# MiB)": (
             errors.InsufficientStorage.code,
             disk._BYTES,
         ),

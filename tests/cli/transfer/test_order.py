@@ -108,3 +108,5 @@ def test_kinds_of_the_files_are_chosen_by_each_of_their_names() -> None:
         assert choose_kinds([], [definition], [name]) == ["policy.example.com"]
     with pytest.raises(LookupError, match=r"--kind pol\.other: neither"):
         choose_kinds([], [definition], ["pol.other"])
+    other = {"spec": {**definition["spec"], "group": "other.example.com"}}
+    assert choose_kinds([], [definition, other], ["pol"]) == ["policy.example.com", "policy.other.example.com"]

@@ -93,7 +93,7 @@ def _names(told: Object) -> frozenset[str]:
 
 
 def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Object], names: Sequence[str]) -> list[str]:
-    """Return the kinds with these names, as KIND.GROUP in lower case. Definitions precede resources.
+    """Return all kinds with these names, as KIND.GROUP in lower case: for a filter, several groups may have a name.
 
     names: as for choose_resources. Raises LookupError.
     """
@@ -102,15 +102,13 @@ def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Obje
         told = spec.get("names") or {}
         kind, group = str(told.get("kind") or ""), str(spec.get("group") or "")
         named = {"name": told.get("plural") or "", "singularName": told.get("singular"), "kind": kind}
-        known.insert(0, (_names({**told, **named}), kind, group))
-    found = []
+        known.append((_names({**told, **named}), kind, group))
+    found: list[str] = []
     for name in map(str.lower, names):
-        for called, kind, group in known:
-            if _is_called(name, called, group):
-                found.append(f"{kind.lower()}.{group}" if group else kind.lower())
-                break
-        else:
+        fitting = [(kind, group) for called, kind, group in known if _is_called(name, called, group)]
+        if not fitting:
             raise LookupError(f"--kind {name}: neither the server nor the files have such a resource")
+        found += [f"{kind.lower()}.{group}" if group else kind.lower() for kind, group in fitting]
     return found
 
 
