@@ -74,7 +74,7 @@ class OIDC:
         if not self.issuer.startswith("https://"):
             raise BadAccess(f"an OIDC issuer must be an https URL, not {self.issuer!r}")
         if not self.client_id:
-            raise BadAccess("an OIDC issuer requires a client ID")
+            raise BadAccess("an OIDC issuer requires a client ID (--oidc-client-id)")
         for name in self.algorithms:
             if name not in ALGORITHMS:
                 raise BadAccess(f"unknown signature algorithm {name!r}: use one of {', '.join(ALGORITHMS)}")

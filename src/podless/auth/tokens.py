@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from podless.auth.user import AUTHENTICATED, User
+from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 
 
@@ -36,8 +37,10 @@ def read_file(path: Path) -> dict[str, User]:
     users: dict[str, User] = {}
     try:
         text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadTokenFile(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise BadTokenFile(describe_fault(error, path)) from None
+    except UnicodeDecodeError as error:
+        raise BadTokenFile(f"{path}: {error}") from None
     for number, row in enumerate(csv.reader(text.splitlines(), skipinitialspace=True), 1):
         if not row or not "".join(row).strip() or row[0].startswith("#"):
             continue

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from podless.check.findings import count_of
 from podless.cli import engine
+from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.cluster import make_store
 from podless.history.moments import find_revision
@@ -38,6 +39,7 @@ def add(commands: Any) -> None:
         description="Write everything that a server stores, as of one revision, to a file. A running server stays "
         "available; if none runs on the folder, podless reads its database. With --store etcd podless "
         "reads the cluster. The file contains Secrets unencrypted.",
+        formatter_class=DefaultsFormatter,
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="file to write the backup to")
     engine.add_options(parser)

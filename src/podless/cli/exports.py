@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.check.findings import count_of
 from podless.cli import access
+from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, DocumentStream, ExportSink, Folder
 from podless.cli.transfer.export import Choice, Export
@@ -29,6 +30,7 @@ def add(commands: Any) -> None:
         "for podless import or kubectl. The export includes their definitions and namespaces, but not "
         "what every server creates by itself, such as bootstrap roles, the service kubernetes, plain "
         "default accounts and tokens. Secrets are written unencrypted.",
+        formatter_class=DefaultsFormatter,
     )
     parser.add_argument(
         "kinds", metavar="KIND", nargs="*", help="resource, such as crontabs, crontabs.stable.example.com or cm"

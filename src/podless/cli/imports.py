@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.cli import access, auditlog
+from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, Documents
 from podless.cli.transfer.load import EXISTING, Import
@@ -32,6 +33,7 @@ def add(commands: Any) -> None:
         description="Create the objects in files on any server of the Kubernetes API: definitions first, then "
         "namespaces, owners before their dependents, with status and new uids. Objects that already exist"
         " unchanged are skipped, so you can run an interrupted import again.",
+        formatter_class=DefaultsFormatter,
     )
     parser.add_argument("paths", metavar="PATH", nargs="+", help="file or folder; - for standard input")
     parser.add_argument(

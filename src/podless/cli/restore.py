@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.check.findings import count_of
 from podless.cli import engine
+from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.controllers import leader
 from podless.runtime.files import describe_fault, make_private
@@ -32,6 +33,7 @@ def add(commands: Any) -> None:
         description="Restore a backup into a data folder or an etcd cluster. No server may run on it meanwhile. "
         "Objects keep their uids. resourceVersions continue after those of the store and of the backup; "
         "older watches and lists expire. You can repeat an interrupted restore.",
+        formatter_class=DefaultsFormatter,
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="backup to restore")
     parser.add_argument(

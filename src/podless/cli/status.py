@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from podless.cli.options import DefaultsFormatter
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
@@ -25,6 +26,7 @@ def add(commands: Any) -> None:
         help="show the state of a running server",
         description="Show a running server's storage engine, size, revision and history, and the objects and watchers"
         " of each kind in its memory.",
+        formatter_class=DefaultsFormatter,
     )
     parser.add_argument(
         "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
