@@ -43,7 +43,10 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_options_can_stand_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "podless.toml").write_text('[check]\ncrds = ["crds"]\npaths = ["a.yaml"]\noutput = "json"\n')
     assert json.loads(run(capsys=capsys)[1])["objects"] == 1
-    for text, said in (("[check]\nodd = 1\n", "check has no odd"), ("[check]\noutput = 1\n", "check.output must be")):
+    for text, said in (
+        ("[check]\nodd = 1\n", "[check] has no setting 'odd'"),
+        ("[check]\noutput = 1\n", "check.output must be"),
+    ):
         (folder / "podless.toml").write_text(text)
         code, _, err = run("a.yaml", capsys=capsys)
         assert (code, said in err, err.count("\n")) == (2, True, 1)

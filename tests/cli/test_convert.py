@@ -292,7 +292,7 @@ def test_custom_resources_are_converted_as_their_definitions_declare(
 def test_a_conversion_needs_a_definition_with_the_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "crd.yaml").write_text(yaml.safe_dump(define("[{between: [v1, v2]}]")))
     assert main(["convert", "--to", "v3", str(tmp_path / "crd.yaml")]) == 2
-    assert capsys.readouterr().err == "podless: none of the definitions has a version v3\n"
+    assert capsys.readouterr().err == "podless: no definition has a version v3; name definitions with --definitions\n"
     assert main(["convert", "--definitions", "x", str(tmp_path / "crd.yaml")]) == 2
     assert capsys.readouterr().err == "podless: --definitions requires --to\n"
 

@@ -86,8 +86,10 @@ def _file(folder: Path) -> dict[str, Any]:
 
 
 def _value(place: Path, name: str, value: Any) -> Any:
-    if name not in {field.name for field in fields(CheckSettings)}:
-        raise CannotCheck(f"{place}: check has no {name.replace('_', '-')}")
+    known = [field.name for field in fields(CheckSettings)]
+    if name not in known:
+        names = ", ".join(one.replace("_", "-") for one in known)
+        raise CannotCheck(f"{place}: [check] has no setting {name.replace('_', '-')!r}; it has {names}")
     shown = f"{place}: check.{name.replace('_', '-')}"
     if name in _LISTS:
         value = [value] if isinstance(value, str) else value

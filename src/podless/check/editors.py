@@ -14,7 +14,7 @@ _KEPT = (
 )  # fmt: skip
 _METADATA: Schema = {
     "type": "object",
-    "description": "Name, namespace, labels, annotations and what else all objects have.",
+    "description": "Metadata of the object: name, namespace, labels and annotations.",
     "properties": {
         "name": {"type": "string"},
         "generateName": {"type": "string"},

@@ -110,7 +110,7 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
         given += read_definitions(find_sources(options.definitions))
     made = ObjectConverter(given, options.to)
     if not made.knows_version:
-        raise CannotCheck(f"none of the definitions has a version {options.to}")
+        raise CannotCheck(f"no definition has a version {options.to}; name definitions with --definitions")
     return made
 
 
