@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
+        if str(error.filename) == str(new):  # a name that the user has not given
+            error.filename = options.file
         print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
         return 1
     finally:
