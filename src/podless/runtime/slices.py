@@ -222,23 +222,25 @@ class Pull(Generic[R]):
     def __init__(self, slices: Slices, source: Iterator[R]) -> None:
         self._slices = slices
         self._source = source
-        self._worker: _Worker | None = None  # while an item is not complete
+        self._worker: _Worker | None = None  # from the first item to the last
 
     def next(self) -> R | None:
         """Return the next item, None at the end. Raise Incomplete where it takes another slice, in a later turn."""
         worker = self._worker
         if worker is None:
-            worker = self._slices.take_worker(copy_context())
+            worker = self._worker = self._slices.take_worker(copy_context())
+        if worker.work is None:
+            worker.began = worker.spent = 0.0
             worker.work, worker.about = next, (self._source, None)
         found: Any = worker.switch()
         if found is _SUSPENDED:
-            self._worker = worker
             raise Incomplete
-        self._worker = None
-        try:
-            return found if found is not _RAISED else worker.fail()  # type: ignore[no-any-return]
-        finally:
-            self._slices.release(worker)
+        if found is None or found is _RAISED:
+            try:
+                return None if found is None else worker.fail()
+            finally:
+                self.close()
+        return found  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """Ask for no more."""
