@@ -119,6 +119,9 @@ FIGURES: Mapping[str, Figures] = {
         "get # Gone": (errors.Expired.code,),
         "held the event loop for # ms or longer": (watchdog.LONG,),
         "with # this server never compacts": (etcd.parse_interval("0"),),
+        "`/healthz` answer # and `ok`, or # with": (200, 500),
+        "milliseconds since #": (1970,),
+        "all addresses, port #": (6443,),
     },
     "explanation/architecture.md": {
         "the last # events (# MiB at most)": (watchcache.WINDOW, watchcache.WINDOW_BYTES),
