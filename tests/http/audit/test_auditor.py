@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from podless import Server, StartError
+from podless.auth.attributes import Attributes
+from podless.http.audit import bodies
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.structs import protobuf
@@ -112,6 +114,17 @@ def test_bodies_in_protobuf_are_told_as_json(log: Log) -> None:
     assert log.client.send("POST", MAPS, sent, **media).status == 409
     status = log.wait(4)[3]["responseStatus"]
     assert (status["reason"], status["message"]) == ("AlreadyExists", 'configmaps "one" already exists')
+
+
+def test_a_message_of_too_many_values_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    struct = load_struct("core/v1", "Pod")
+    containers = b"\x12\x00" * 8000
+    size = bytes([len(containers) & 127 | 128, len(containers) >> 7])
+    raw = protobuf.wrap_message("v1", "Pod", b"\x12" + size + containers)
+    asked = Attributes("create", "", "v1", "pods")
+    assert bodies.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct) is None
+    monkeypatch.setattr(bodies, "STEPS", 1 << 30)
+    assert len(bodies.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct)["spec"]["containers"]) == 8000
 
 
 def test_a_body_that_is_no_protobuf_is_left_out(log: Log) -> None:

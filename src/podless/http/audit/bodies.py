@@ -9,15 +9,30 @@ import orjson
 
 from podless.auth.attributes import Attributes
 from podless.codec import serializer
+from podless.runtime.apierror import Timeout
+from podless.runtime.meter import LATE, METER, CPUMeter
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
 MOST = 64 * 1024  # bytes of YAML and of protobuf that are read: both take long
+STEPS = 4096  # of decoding protobuf, about one a value: the event loop waits for it, for 15 ms at most
 _UNVERSIONED = ("DeleteOptions", "Status")  # bodies that every resource has
 
 FindStruct = Callable[[str, str, str, str], Struct | None]
 """Returns the struct for a group, version, resource and kind; None if it is unknown or not loaded."""
+
+
+class _Allowance(CPUMeter):
+    """A meter that ends work after some steps, whatever time they took."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.left = STEPS
+
+    def check_time(self) -> None:
+        raise Timeout(LATE, {})
 
 
 def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct) -> Any:
@@ -39,6 +54,7 @@ def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct
 
 
 def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any:
+    outer = METER.set(_Allowance())  # two bytes can stand for an object of many fields
     try:
         kind = protobuf.open_envelope(raw).kind
         if kind in _UNVERSIONED:
@@ -46,5 +62,7 @@ def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any
         else:
             struct = find_struct(asked.group, asked.version, asked.resource, kind)
         return protobuf.read_object(raw, struct) if struct is not None else None
-    except protobuf.ProtobufError:
+    except (protobuf.ProtobufError, Timeout):
         return None
+    finally:
+        METER.reset(outer)
