@@ -1,4 +1,4 @@
-"""Calls admission from verbs; nothing is prepared if no plugin handles the write."""
+"""Calls admission for the verbs; prepares no attributes if no plugin handles the write."""
 
 from __future__ import annotations
 
@@ -21,29 +21,27 @@ _INVALID = (
 
 
 def mutates_object(api: API, write: Write) -> bool:
-    """Return whether a plugin handles `mutate_object` of such a write."""
+    """Return whether a plugin handles `mutate_object` of this write; sets write.plugins."""
     call = write.call
     write.plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
     return bool(write.plugins)
 
 
 def allocates_resources(api: API, write: Write) -> bool:
-    """Return whether a plugin allocates resources for such a write."""
+    """Return whether a plugin allocates resources for this write."""
     return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
 
 
 def is_validated(api: API, write: Write) -> bool:
-    """Return whether a plugin validates such a write."""
+    """Return whether a plugin validates this write; sets write.plugins."""
     write.plugins = api.admission.validating(_operation(write), write.call.kind, write.call.subresource)
     return bool(write.plugins)
 
 
 async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
-    """Return the object after mutating admission, defaulted but not validated, for a write that `mutates_object`.
+    """Return the object after mutating admission, with defaults, not yet validated. Call it only if `mutates_object`.
 
-    old: None for a create.
-
-    Raises the error of a plugin that rejects the write.
+    old: None for a create. Raises the error of a plugin that rejects the write.
     """
     call = write.call
     before = (obj.get("metadata") or {}).get("managedFields")
@@ -57,7 +55,8 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
 
 
 async def _mutate(api: API, write: Write) -> None:
-    if write.shared and write.entry is not None:  # plugins change the object where it is
+    # plugins change the object in place, so it must not share parts with old
+    if write.shared and write.entry is not None:
         write.old = view.load_object(write.call.kind, write.call.version, write.entry)
     write.obj = await mutate_object(api, write, write.obj, write.old)
 
@@ -80,7 +79,7 @@ async def _validate(api: API, write: Write) -> None:
     write.along = join_along(attr.along, write.along)
 
 
-# the three phases of a write; each raises what refuses it
+# the three admission phases of a write; each raises the error of a plugin that rejects it
 MUTATE: Final = Wait[Write](_mutate, mutates_object, sliced=True)
 ALLOCATE: Final = Wait[Write](_allocate, allocates_resources, sliced=True)
 VALIDATE: Final = Wait[Write](_validate, is_validated, sliced=True)
@@ -141,12 +140,12 @@ def _attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttri
 
 
 def _own_namespace(call: Call, name: str) -> str:
-    """Return the namespace of a namespace: itself."""
+    """Return the name of a Namespace, which is also its own namespace in admission; "" for other kinds."""
     return name if call.kind.plural == "namespaces" and not call.kind.group else ""
 
 
 def _keep_sound(call: Call, obj: Object, before: Any) -> None:
-    """Restore managedFields that admission made invalid."""
+    """Restore the managedFields of before, and warn the client, if admission left invalid ones."""
     metadata = obj.get("metadata") or {}
     try:
         managers.decode_managed_fields(metadata.get("managedFields"))

@@ -1,4 +1,4 @@
-"""apply: server-side apply. Merges the fields of the request's manager with those of others.
+"""apply: server-side apply, which merges the applied object into the stored one by field managers.
 
 Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answers.
 """
@@ -28,7 +28,7 @@ from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.storage import AttemptOutcome, Next
 from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
 
-_TIMES = ("creationTimestamp", "deletionTimestamp")  # of an object; who applies one never sets them
+_TIMES = ("creationTimestamp", "deletionTimestamp")  # the server sets these
 
 _CREATED = 201
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
@@ -52,7 +52,7 @@ class ApplyWrite(Write):
 
 
 async def apply_object(api: API, call: Call) -> Single:
-    """Create the object or apply to it; or apply to its status, which needs an existing object.
+    """Create the object or apply to it. An apply to a status needs an existing object, except for kinds that allow it.
 
     Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does if the
     applied object does not fit the schema).
@@ -85,7 +85,7 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
 
 
 def _creates(call: Call) -> bool:
-    """Return whether a missing object is created."""
+    """Return whether the apply creates a missing object."""
     if not call.subresource:
         return True
     return call.subresource == "status" and call.kind.strategy.allow_create_on_status("apply")
@@ -127,8 +127,8 @@ def check_type(write: ApplyWrite) -> None:
 def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> Object:
     """Return the live object (None for none) with the applied one merged in, and its managedFields.
 
-    The result shares nothing with the applied object. own: it may reuse parts of the live object. Raises BadRequest,
-    ApplyConflict, Internal or Unconverted.
+    The result shares nothing with the applied object. own: the result may reuse parts of the live object. Raises
+    BadRequest, ApplyConflict, Internal or Unconverted.
     """
     check_type(write)
     call, chosen = write.call, write.options
@@ -144,7 +144,7 @@ def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> 
         call.warnings += write.repeated
     if not own:
         entries = obj["metadata"].pop("managedFields", [])
-        obj = view.copy_object(obj)  # the parts that it shares with what was given must stay as they are
+        obj = view.copy_object(obj)  # callers still need live and body unchanged
         managers.put_managed_fields(obj["metadata"], entries)
     return obj
 
@@ -166,7 +166,8 @@ def _typed(write: ApplyWrite, made: Object) -> Object:
     """Decode a built-in object. Raises Internal."""
     call, struct = write.call, write.call.kind.struct_of(write.call.version)
     assert struct is not None
-    if unread := (write.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
+    # Go cannot read these, and typing reports them; an apply with readable ones was rejected
+    if unread := (write.body.get("metadata") or {}).get("managedFields"):
         made["metadata"]["managedFields"] = unread
     try:
         return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, made), [], fill=False)
@@ -177,7 +178,7 @@ def _typed(write: ApplyWrite, made: Object) -> Object:
 
 
 def _default(write: ApplyWrite) -> None:
-    """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay and are rejected."""
+    """Fill in defaults. Unlike in other writes, nulls that the schema does not allow stay and are rejected."""
     call, strategy = write.call, write.call.kind.strategy
     if write.nulls and isinstance(strategy, CustomStrategy):
         strategy.schema(call.version).fill(write.obj)
@@ -207,7 +208,7 @@ def _unchanged(metadata: Object, live: Object) -> bool:
 
 
 def _metadata(metadata: Object) -> Object:
-    """Decode the metadata of a custom object; an invalid time becomes null, as in Go's unstructured objects."""
+    """Decode the metadata of a custom object. An invalid time drops both, as in Go's unstructured objects."""
     try:
         return objectmeta.coerce_metadata(metadata, [])
     except structs.DecodeError:
@@ -243,7 +244,7 @@ def _type(obj: Object) -> tuple[str, str]:
 
 
 def check_revision(write: ApplyWrite) -> None:
-    """Accept a numeric resourceVersion, which has no effect; a dry run shows it. Raises Internal for others."""
+    """Accept a numeric resourceVersion, without effect; a dry run's answer shows it. Raises Internal for others."""
     metadata = write.obj["metadata"]
     given = metadata.get("resourceVersion") or ""
     if not write.options.dry_run:

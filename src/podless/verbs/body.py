@@ -10,6 +10,6 @@ from podless.verbs.options import WriteOptions
 
 
 def read_body(call: Call, options: WriteOptions) -> Object:
-    """Return the object in the body with defaults; warnings and floats go to the call. Raises BadRequest."""
+    """Return the object in the body with defaults. Adds warnings and floats to the call. Raises BadRequest."""
     body = Body(call.kind, call.version, call.body, call.content_type, options.validation, call.warnings, call.floats)
     return bodies.read_body(body)

@@ -32,7 +32,8 @@ class Call:
 
     query: the parameters. body: as sent; content_type: its media type. user: after impersonation. agent: the
     User-Agent. warnings: texts for the client; annotations: for the audit log; verbs add to both. floats: integers that
-    the body gives as floats. conversions: results of conversion webhooks. verb: of the API, "" for the server itself.
+    the body has as floats, such as 1.0. conversions: results of conversion webhooks. verb: the API verb, "" for calls
+    of the server itself.
     """
 
     kind: Kind
@@ -72,7 +73,7 @@ class Call:
 
 
 class Single(NamedTuple):
-    """One object: as stored, or (after a dry run) decoded only."""
+    """One object: as stored (entry), or only decoded (obj), such as after a dry run."""
 
     entry: Entry | None
     obj: Object | None = None
@@ -89,7 +90,7 @@ class Many(NamedTuple):
 
 
 class AnswerDocument(NamedTuple):
-    """Another document, such as a Status or a Scale."""
+    """A document that is not the object itself, such as a Status or a Scale."""
 
     obj: Object
     code: int = 200
@@ -111,7 +112,7 @@ class API(State):
 
     admission: the plugins. follow_ups: work after a write, before its answer. pace: runs long work in pieces. watchdog:
     records work that holds the loop. off_loop: runs long work off the loop. readying: kinds that are being compiled for
-    that. release: the served Kubernetes release.
+    work off the loop. release: the served Kubernetes release.
     """
 
     authorizer: Authorizer = field(default_factory=AllowAll)

@@ -1,4 +1,4 @@
-"""componentstatuses: probes the control plane's components when a client asks; nothing is stored.
+"""componentstatuses: probes the control plane's components at each request; nothing is stored.
 
 As kube-apiserver does, it probes a scheduler and a controller manager on its own machine. Source: Kubernetes'
 pkg/registry/core/componentstatus, and componentStatusStorage of pkg/registry/core/rest.
@@ -21,9 +21,9 @@ from podless.verbs.call import API, Call, Single
 _STORE = "etcd-0"
 _PORTS = {"controller-manager": 10257, "scheduler": 10259}
 _HOST, _PATH = "127.0.0.1", "/healthz"
-_SECONDS = 5.0  # for one answer
-_MOST = 10 << 10  # bytes of an answer
-_NOWHERE = "/health"  # a key that is never written
+_SECONDS = 5.0  # timeout of one probe
+_MOST = 10 << 10  # bytes of a probe's answer that are read
+_NOWHERE = "/health"  # a key that does not exist: the read only shows that the store answers
 
 
 async def get_component(api: API, call: Call) -> Single:
@@ -61,7 +61,7 @@ async def _store(api: API) -> Object:
 
 
 async def _probe(port: int) -> Object:
-    """Return the answer of a component on its local port; its certificate is not verified."""
+    """Return the Healthy condition of a component, from its local port. Its certificate is not verified."""
     asked = f'Get "https://{_HOST}:{port}{_PATH}": '
     try:
         async with asyncio.timeout(_SECONDS):
@@ -79,7 +79,7 @@ async def _probe(port: int) -> Object:
 
 
 async def _ask(port: int) -> tuple[str, str]:
-    """Return the first line and the body of an answer. Raises OSError, or ValueError for an invalid one."""
+    """Return the status line and the body of an answer. Raises OSError, or ValueError for an invalid one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -31,7 +31,7 @@ _SCHEMES = ("", "http", "https")
 
 
 def passed_on(call: Call) -> bool:
-    """Return whether a request would be forwarded to a node, or to a pod or service behind it."""
+    """Return whether kube-apiserver forwards such a request to a node, or to a pod or service behind it."""
     return (
         call.subresource in (*_ENDPOINTS, *_STREAMS)
         if call.kind == PODS
@@ -40,7 +40,7 @@ def passed_on(call: Call) -> bool:
 
 
 async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> None:
-    """Return an empty log for a pod without a node; all other requests fail.
+    """Answer a request that needs a node: return normally (empty log) for the log of a pod without a node, else raise.
 
     path: the rest of the path after the subresource. upgrade: the client wants another protocol. Raises errors of
     admission, BadRequest, Invalid or NotFound for an invalid request, Internal or Unavailable because no node answers.
@@ -121,7 +121,7 @@ def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Ite
 
 
 def _time(call: Call) -> str:
-    """Parse sinceTime. Raises BadRequest."""
+    """Return sinceTime after checking that it is a time, "" if not given. Raises BadRequest."""
     given = options.read_text(call, "sinceTime")
     if given:
         try:
@@ -211,7 +211,7 @@ def _whole(text: str) -> int | None:
 
 
 def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
-    """Return whether an address belongs to the pod in the namespace that it names."""
+    """Return whether the targetRef of an address names a pod of this namespace that has this IP."""
     ref = address.get("targetRef") or {}
     entry = pods.get(PODS.key(namespace, ref.get("name", "")))
     if entry is None or ref.get("namespace", "") != namespace:
@@ -221,7 +221,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
 
 
 def _global(text: str) -> bool:
-    """Return whether an address is a global one."""
+    """Return whether an address is not a loopback, multicast, link-local or unspecified one."""
     address = addresses.parse_address(text)
     return address is not None and not (
         address.is_loopback or address.is_multicast or address.is_link_local or address.is_unspecified
@@ -237,7 +237,7 @@ def _joined(host: str, port: object) -> str:
 
 
 def _target(text: str, kind: str) -> tuple[str, str, str]:
-    """Parse "name", "name:port" or "scheme:name:port". Raises BadRequest."""
+    """Parse "name", "name:port" or "scheme:name:port" into (scheme, name, port). Raises BadRequest."""
     parts = text.split(":")
     if len(parts) == 1:
         parts = [text, ""]
@@ -255,7 +255,7 @@ async def _pod(api: API, call: Call, name: str) -> Object:
 
 
 async def _node(api: API, name: str) -> tuple[str, int]:
-    """Return host and port of a node. Raises NotFound, or Internal for a node without an address."""
+    """Return the host and kubelet port of a node. Raises NotFound, or Internal for a node without an address."""
     entry = (await api.loaded(NODES)).get(NODES.key("", name))
     if entry is None:
         raise NotFound(NODES.plural, "", name)

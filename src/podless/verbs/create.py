@@ -1,4 +1,4 @@
-"""create: a new object."""
+"""create: stores a new object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, Checks, Stages, Write
 
-_NAMES_TRIED = 8  # of those that are generated; with a million objects of one prefix one create in a thousand fails
+_NAMES_TRIED = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
 
 
 async def create_object(api: API, call: Call) -> Single:
@@ -54,7 +54,7 @@ async def insert_object(api: API, write: Write) -> Single:
 
 
 async def _insert(api: API, write: Write) -> Single:
-    """Run the remaining stages of a new object. Raises Conflicted if the name is taken."""
+    """Run the stages after admission and store the object. Raises Conflicted if the name is in use."""
     kind = write.call.kind
     dry_run = write.options.dry_run
     await (PREPARE if dry_run else STORE).run(api, write)
@@ -98,7 +98,7 @@ def keep_copy(write: Write) -> None:
 
 
 def begin_again(write: Write) -> None:
-    """Restore the object as admission left it."""
+    """Restore the object as admission left it, for the next attempt."""
     write.obj = view.copy_object(write.given)
 
 
@@ -117,7 +117,7 @@ def reset_fields(write: Write) -> None:
     strategy.prepare_create(call.version, write.obj)
 
 
-# a new object, from its body to what is stored: READ, then STORE; the names between are parts that other verbs share
+# the stages of a create: READ, then STORE; other verbs share the tuples between them
 ADMITTED: Final = (
     fit_namespace,
     refuse_while_terminating,
@@ -143,7 +143,7 @@ STORE: Final = Stages[Write](*PREPARED, *INSERTED)
 
 
 def _name_in_use(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
-    """Return the error that the name is in use, perhaps by an object that is being deleted."""
+    """Return the error that the name is in use; its text differs if the other object is being deleted."""
     generated = bool(metadata.get("generateName"))
     refusal = AlreadyExists(call.kind.plural, call.kind.group, metadata["name"], generated=generated)
     if existing is not None and existing.terminating:

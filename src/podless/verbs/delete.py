@@ -1,4 +1,4 @@
-"""delete: remove an object, or mark it while finalizers hold it."""
+"""delete: removes an object, or marks it while finalizers hold it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from podless.verbs.runner import parse_body
 from podless.verbs.storage import AttemptOutcome, Next
 
 _HOLDERS = ("orphan", "foregroundDeletion")
-_ACCEPTED = 202  # the object is still there, and who asked wants what it owns to go first
+_ACCEPTED = 202  # Accepted: the object still exists, and the client asked for its dependents to go first
 _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
 async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
-    """Delete the object. Answers a Status, or the marked object if finalizers hold it.
+    """Delete the object. Returns a Status, or the marked object if finalizers hold it.
 
     Raises NotFound, Conflict for failed preconditions, Forbidden, BadRequest or Invalid for invalid options.
     """
@@ -35,7 +35,7 @@ async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
 
 
 def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
-    """Warn a client without a policy that dependents stay, for kinds where that is unexpected."""
+    """Warn that dependents stay, if the client gives no policy and the kind declares such a warning."""
     text = call.kind.strategy.deletion.warning
     if text and not chosen.policy:
         call.warnings.append(text)
@@ -79,14 +79,16 @@ async def remove_object(
         if not kind.strategy.awaits_finalizers(obj):
             answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
-                answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
+                # a real server answers with the object of an update that it started and did not make
+                answer = Single(None, _blank(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
         _mark(kind, metadata)
         stays = True
         if chosen.dry_run:
             answer = Single(None, obj)
             return AttemptOutcome.KEEP
-        if kind.webhook is None or asked is not None:  # what the server does by itself needs no webhook
+        # deletes by the server itself must not depend on a conversion webhook
+        if kind.webhook is None or asked is not None:
             obj = await api.converter.stored(kind, obj)
         return Next(obj)
 
@@ -102,13 +104,13 @@ async def remove_object(
 
 
 def _grace_of(chosen: DeleteOptions) -> int | None:
-    """Return the grace period that a client asks for; a negative one counts as the shortest."""
+    """Return the requested grace period in seconds, None if not given. A negative one becomes 1, the shortest."""
     asked = chosen.given.get("gracePeriodSeconds")
     return None if asked is None else 1 if asked < 0 else int(asked)
 
 
 def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | AttemptOutcome, bool]:
-    """Mark an object with a grace period, and return whether the period is over."""
+    """Set the deletion fields for a grace period in seconds, and return the outcome and whether the period is over."""
     metadata, asked = obj["metadata"], _grace_of(chosen)
     if "deletionTimestamp" not in metadata:
         metadata["deletionTimestamp"] = clock.now(period)
@@ -118,7 +120,7 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Att
         return Next(obj), not period
     left = metadata.get("deletionGracePeriodSeconds")
     if left is not None and (asked is None or asked >= left):
-        return AttemptOutcome.KEEP, False  # it can only be made shorter
+        return AttemptOutcome.KEEP, False  # a later delete can only shorten the period
     period = asked or 0
     if left is not None:
         began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - left
@@ -128,7 +130,7 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Att
 
 
 async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
-    """Remove the object after watchers have seen its deletionTimestamp."""
+    """Remove the marked object in a second write, so that watchers see its deletionTimestamp first."""
 
     async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         same = entry is not None and entry.created == marked.created
@@ -138,7 +140,7 @@ async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
 
 
 def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
-    """Raise Conflict for a failed precondition; "" is one, too."""
+    """Raise Conflict for a failed precondition. A precondition "" counts too, and no object meets it."""
     uid = metadata.get("uid", "")
     wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
@@ -163,20 +165,20 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
 
 
 def _standard(kind: Kind, metadata: Object) -> str:
-    """Return the propagation policy if neither the client nor a finalizer of an earlier delete sets one."""
+    """Return Orphan if the kind orphans by default and no finalizer of an earlier policy is set, else ""."""
     held = metadata.get("finalizers") or ()
     return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in held) else ""
 
 
 def _hold(metadata: Object, policy: str) -> None:
-    """Set the finalizer of a propagation policy, in place of that of another policy."""
+    """Replace the finalizers of propagation policies by that of this policy; "" changes nothing."""
     if not policy:
         return
     kept = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
     if policy in _POLICY_HOLDERS:
         kept.append(_POLICY_HOLDERS[policy])
     if set(kept) == set(metadata.get("finalizers") or ()):
-        return  # in the order that it has
+        return  # keep the order of the finalizers
     if kept:
         metadata["finalizers"] = kept
     else:
@@ -184,7 +186,7 @@ def _hold(metadata: Object, policy: str) -> None:
 
 
 def _mark(kind: Kind, metadata: Object) -> None:
-    """Mark the object as deleted; kinds with their own stages get no grace period at the first delete."""
+    """Set deletionTimestamp. Graceful kinds also get a grace period of 0, and a new generation."""
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
         return
@@ -196,7 +198,7 @@ def _mark(kind: Kind, metadata: Object) -> None:
 
 
 def _blank(call: Call) -> Object:
-    """Return an empty object of the kind."""
+    """Return an object with only kind and apiVersion; defaults are added for built-in kinds."""
     head: Object = {"kind": call.kind.kind, "apiVersion": call.api_version}
     return head if call.kind.custom else call.kind.strategy.decode(call.kind, call.version, head, [])
 

@@ -1,4 +1,4 @@
-"""deletecollection: delete the objects that a list selects."""
+"""deletecollection: deletes the objects that a list selects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.verbs.runner import parse_body
 
 
 async def delete_collection(api: API, call: Call) -> Many:
-    """Delete every selected object, and answer them as they were. Raises as delete and list do."""
+    """Delete every selected object, and return them as they were before. Raises as delete and list do."""
     listed = await options.read_list_options(api, call)
     await parse_body(api, call)
     chosen = options.read_delete_options(call)

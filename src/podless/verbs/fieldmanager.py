@@ -25,9 +25,8 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 _STATUS = sets.make_set(("f:status",))
 _SPEC = sets.make_set(("f:spec",))
 _SPEC_AND_LABELS = sets.make_set(("f:metadata", "f:labels"), ("f:spec",))
-_NOT_STATUS = sets.make_set(("f:metadata",), ("f:spec",))  # what a custom object's status leaves alone
+_NOT_STATUS = sets.make_set(("f:metadata",), ("f:spec",))  # a custom object's status endpoint does not write these
 
-# made at a kind's first write; a changed kind is another one
 
 _SCALE_PLACE = WriteTarget(
     version=scaling.SCALE,
@@ -54,7 +53,7 @@ def _endpoint(kind: Kind, version: Version, subresource: str) -> WriteTarget:
 
 
 def complete_kind(kind: Kind) -> None:
-    """Compute all shapes of a kind that its writes need."""
+    """Compute all shapes that writes of a kind need."""
     versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
     for version in versions:
         below = [name for name in kind.subresources(version) if name != "scale"]
@@ -88,9 +87,8 @@ def _place(kind: Kind, version: Version, subresource: str) -> WriteTarget:
 
 
 def _shape(kind: Kind, version: Version) -> Shape:
-    """Return the shape of a custom kind in one version.
-
-    Endpoints share it, because it takes ten times the bytes of the schema.
+    """Return the shape of a custom kind in one version. All endpoints share it: it takes ten times the bytes of the
+    schema.
     """
     return kind.derive(("fields", version.name), lambda: of_schema(kind.structure(version), kind.preserve))
 
@@ -111,7 +109,7 @@ def _describe_object(obj: Object) -> str:
 
 
 def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
-    """Return an error of an object in its version, "" if there is none."""
+    """Return the decoding error of an object in its own version, "" if there is none."""
     kind, version = shown[obj["apiVersion"]]
     struct = kind.struct_of(version)
     try:
@@ -143,8 +141,8 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
 def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object, which has its defaults, but no fields of the server yet.
 
-    manager: the fieldManager parameter. The object still has the client's managedFields. Raises Unconverted if owners
-    wrote in versions that only a webhook can convert; the object is unchanged then.
+    manager: the fieldManager parameter. obj still contains the managedFields that the client sent. If owners wrote in
+    versions that only a webhook can convert, raises Unconverted and leaves obj unchanged.
     """
     given = obj["metadata"].get("managedFields")
     try:
@@ -160,9 +158,7 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
 def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
     """Set the managedFields of a changed object; see `fields_of_created`.
 
-    old: the former object, in the call's version.
-
-    Raises Unconverted if owners wrote in versions that only a webhook can convert.
+    old: the former object, in the call's version. Raises Unconverted as `fields_of_created` does.
     """
     name, now = managers.manager_name(manager, call.agent), clock.now()
     entries = managers.update_managed_fields(endpoint_of(call), old, obj, name, now, settled=is_settled(call, old))
@@ -170,7 +166,7 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
 
 
 def is_settled(call: Call, old: Object) -> bool:
-    """Return whether all owned fields fit the kind's schema: the object was written since the kind last changed."""
+    """Return whether all owned fields fit the schema: the kind has not changed since the object was written."""
     return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
 
 
@@ -195,7 +191,7 @@ def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, mana
 
 
 def fields_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
-    """Return the managedFields of an object whose Scale has these after a write."""
+    """Return the managedFields of an object, given those that its Scale has after a write."""
     held = old["metadata"].get("managedFields")
     return scaling.to_object(held, scale, call.api_version, _paths(call.kind), custom=call.kind.custom)
 

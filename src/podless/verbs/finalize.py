@@ -1,4 +1,4 @@
-"""finalize: the subresource that changes the finalizers in the spec of a namespace, and its metadata."""
+"""finalize: the subresource that changes spec.finalizers and the metadata of a namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follow-up work: controllers handle writes of a kind before they are answered."""
+"""Follow-up work: controllers handle a write before it is answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podless.store import Operation
 class FollowUpCommits(NamedTuple):
     """Commits that can follow a new object at once, and the object as they leave it.
 
-    They can fail if other writes come first; the follow-up then does the work.
+    If other writes come first, the commits fail, and the follow-up does the work later.
     """
 
     commits: Sequence[Sequence[Operation]]
@@ -34,17 +34,17 @@ class FollowUp(Protocol):
         """Wait until all writes so far are handled."""
 
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
-        """Return the commits that can follow a new object at once; None for none, or if they are not known yet."""
+        """Return the commits that can follow a new object at once; None if none are known yet."""
 
 
 class FollowUps:
-    """The follow-ups of a server. A controller adds itself when it starts, and leaves when it stops."""
+    """The follow-ups of a server. A controller adds its own when it starts and removes it when it stops."""
 
     def __init__(self) -> None:
         self._by_prefix: dict[str, FollowUp] = {}
 
     def add_follow_up(self, kind: Kind, follow_up: FollowUp) -> Callable[[], None]:
-        """Make writes of a kind wait for a follow-up; the returned function undoes that. One per kind."""
+        """Make writes of a kind wait for a follow-up, at most one for each kind. The returned function undoes this."""
         assert kind.prefix not in self._by_prefix
         self._by_prefix[kind.prefix] = follow_up
 
@@ -54,5 +54,5 @@ class FollowUps:
         return leave
 
     def find_follow_up(self, kind: Kind) -> FollowUp | None:
-        """Return the follow-up of a kind's writes, None if they are answered when they are committed."""
+        """Return the follow-up of a kind; None if its writes are answered when they are committed."""
         return self._by_prefix.get(kind.prefix)

@@ -1,4 +1,4 @@
-"""get: one object."""
+"""get: returns one object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from podless.verbs.call import API, Call, Single
 
 
 def get_object(api: API, call: Call, collection: WatchCache) -> Single:
-    """Return the present object. Raises NotFound; Internal or Timeout for an invalid or future resourceVersion."""
+    """Return the present object. Raises NotFound, and BadRequest, Internal or Timeout for a bad resourceVersion."""
     if call.query:
         options.refuse_export(call)
     wanted = options.read_text(call, "resourceVersion") if call.query else ""
@@ -26,4 +26,4 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
     entry = collection.get(call.key)
     if entry is None:
         raise call.not_found()
-    return tuple.__new__(Single, (entry, None, 200))  # as Single(entry), without a call in Python
+    return tuple.__new__(Single, (entry, None, 200))  # Single(entry) without its Python constructor

@@ -23,8 +23,8 @@ from podless.verbs.options import ListOptions, parse_revision, revision_error, t
 Match = Callable[[Entry], bool]
 
 _VERSION = "meta.k8s.io/v1"
-_PART = 500  # objects of an earlier state that are read in one go
-_SHORT = 512  # characters of fields that are kept for other watches
+_PART = 500  # objects of an earlier state that one read takes from the history log
+_SHORT = 512  # characters: longer selectable fields are not cached for other requests
 _TOKEN = Struct(
     "continueToken", (Field("v", String()), Field("rv", Int(64)), Field("start", String())), package="storage"
 )
@@ -66,7 +66,7 @@ def read_token(text: str) -> ContinueToken:
 
 
 def _sound(version: str, revision: int, start: str) -> ContinueToken:
-    """Raise ValueError for a token outside of the listed keys."""
+    """Make a token from its fields. Raises ValueError if it points outside of the listed keys."""
     if version != _VERSION:
         raise ValueError(f"server does not recognize this encoded version {version}")
     if not revision:
@@ -118,7 +118,7 @@ def looks_inside(options: ListOptions) -> bool:
 
 
 def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
-    """Return the selectable fields of an object. keep: cache short ones with the entry."""
+    """Return the selectable fields of an object. keep: cache them with the entry if they are short."""
     key = ("fields", call.kind.group, call.version.name, call.kind.changed)
     known: dict[str, str] | None = entry.forms.get(key) if keep else None
     if known is None:
@@ -129,23 +129,23 @@ def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
 
 
 def _labels(call: Call, entry: Entry) -> dict[str, str]:
-    """Return the labels in the requested version, which a webhook may have changed."""
+    """Return the labels in the requested version, which a conversion webhook may have changed."""
     if call.kind.webhook is None:
         return entry.labels
     return view.load_object(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
 async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False) -> Many:
-    """Return a list or a page of one. paged: a real server reads it in pages, whatever the limit.
+    """Return a list or a page of one. paged: a real server pages this list in any case, whatever the limit.
 
-    The collection need not be loaded for an earlier state.
+    collection: need not be loaded if the request is for an earlier state.
 
     Raises BadRequest, Timeout for a future revision, Expired for a forgotten one.
     """
     token = read_token(options.token) if options.token else None
     current = api.cache.revision
     wanted = find_wanted_revision(options, token, current, paged=paged)
-    # a limit says nothing beside the revision 0, but for kinds that a real server does not cache
+    # a real server ignores the limit at revision 0, except for kinds that it does not cache
     limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0
     exact = wanted and (token is not None or options.match == "Exact" or (limit and not options.match))
     revision = wanted if exact else current
@@ -160,17 +160,17 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if match is None:
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
-    pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
+    pinned = options.labels.pinned if call.kind.webhook is None else None  # a conversion webhook may change labels
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
     if pinned is not None and collection.shows(revision):
         collection.follow(pinned[0])
-        if collection.shows(revision):  # still: others may write meanwhile
+        if collection.shows(revision):  # asked again, because other requests can write during `follow`
             indexed = collection.labelled(call.scope, *pinned, start)
     if indexed is not None:
         entries = indexed
         if len(options.labels.requirements) == 1 and options.fields.empty:
-            chosen, entries = entries, []  # the index has looked at all there is to look at
+            chosen, entries = entries, []  # the index has applied the only requirement
     else:
         entries, _ = await _list_entries(call, collection, revision, start, 0)
     await api.converter.ready(call.kind, call.version, entries)
@@ -194,7 +194,7 @@ async def _page_past(
     limit: int,
     match: Match | None,
 ) -> Many:
-    """Return a page of a state that only the history log has: it is read in parts. Raises Expired."""
+    """Return a page of a state that only the history log has, read in parts. Raises Expired."""
     chosen, after, more = list[Entry](), start.removesuffix("\0"), True
     while more and len(chosen) < limit:
         try:
@@ -222,7 +222,7 @@ def _next(call: Call, entries: Sequence[Entry], revision: int) -> str:
 
 
 def _expired(token: ContinueToken | None) -> Expired:
-    """Return the error for a forgotten state; for a page, with a token that continues in the present state."""
+    """Return the error for a forgotten state. For a page it has a token that continues in the present state."""
     if token is None:
         return Expired(_TOO_OLD)
     return Expired(_TOKEN_TOO_OLD, write_token(ContinueToken(-1, token.start)))

@@ -1,4 +1,4 @@
-"""Options of requests, from the query and the body of deletes, validated with the recorded texts."""
+"""Options of requests, from the query or the body of deletes, validated with the recorded texts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
-_MOST_DIGITS = 20  # of a number of 64 bits
-_SLICED_SELECTORS = 1024  # characters of selectors that are not read on the way to the first match
-_SELECTOR = 8  # times as long as the text of an object a selector of that length takes
+_MOST_DIGITS = 20  # longer texts exceed an int64
+# characters; longer selectors are prepared for matching when they are parsed, not at the first match
+_SLICED_SELECTORS = 1024
+_SELECTOR = 8  # parsing a selector costs as much as decoding an object of 8 times its length
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class WriteOptions:
 class ListOptions:
     """Options of list, watch and deletecollection. revision: "" if not given.
 
-    initial: whether a watch starts with the present state; None leaves it to the revision.
+    initial: whether a watch starts with the present state; None: the revision decides.
     """
 
     labels: LabelSelector
@@ -59,9 +60,10 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: as sent.
+    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: the options as
+    sent.
 
-    uid, revision: preconditions; None for none. No object meets "".
+    uid, revision: preconditions; None if not given. No object meets "".
     """
 
     dry_run: bool
@@ -78,7 +80,7 @@ def read_text(call: Call, name: str) -> str:
 
 
 def read_boolean(call: Call, name: str) -> bool | None:
-    """Parse a boolean parameter as a real server does: everything except false and 0 is true. None if not given."""
+    """Parse a boolean parameter, None if not given. As on a real server, everything except false and 0 is true."""
     values = call.query.get(name)
     return values[0].lower() not in ("false", "0") if values else None
 
@@ -107,7 +109,7 @@ def parse_int(value: str) -> int:
 
 
 def _number(value: str) -> int | None:
-    """Parse decimal digits with an optional sign; None if they exceed 64 bits."""
+    """Parse decimal digits with an optional sign; None if there are too many for 64 bits."""
     sign, digits = value[:1] if value[:1] in "+-" else "", value.lstrip("+-").lstrip("0")
     return int(f"{sign}{digits or 0}") if len(digits) <= _MOST_DIGITS else None
 
@@ -190,7 +192,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
     revision, match, initial = read_text(call, "resourceVersion"), read_text(call, "resourceVersionMatch"), None
     if "sendInitialEvents" in call.query:
         initial = read_boolean(call, "sendInitialEvents")
-    # by the parameter alone: a path that begins with watch/ is judged as a list is
+    # only the parameter counts: a real server validates options of paths with watch/ as those of a list
     watch = bool(read_boolean(call, "watch"))
     if watch and initial is None and not match and revision in ("", "0") and has("WatchList"):
         initial, match = True, _NOT_OLDER
@@ -232,7 +234,7 @@ def lists_first(call: Call) -> bool:
 async def read_list_options(
     api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None
 ) -> ListOptions:
-    """Read list options as `list_options` does, off the loop if the selectors are long. Also raises TooManyRequests."""
+    """Read list options as `list_options` does, off the loop if selectors are long. Raises TooManyRequests, too."""
     size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
     return await api.off_loop.make(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
 
@@ -327,7 +329,7 @@ def _delete_query(call: Call) -> dict[str, Any]:
 
 
 _POINT = re.compile(rb"[0-9][.eE]")
-# what the scheme of options knows beside them: in meta.k8s.io/v1, and of all versions
+# other kinds that the scheme of options knows in meta.k8s.io/v1, and those that it knows in all versions
 _OTHER_KINDS = frozenset(
     {"CreateOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"}
     | {"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"}
@@ -362,12 +364,12 @@ def _undecoded(text: str) -> APIError:
 
 
 def _literal(body: bytes, error: structs.DecodeError) -> str:
-    """Return the error for options with a number that does not fit, as it was sent."""
+    """Return the error text for options with a number that does not fit, with the number as it was sent."""
     try:
         structs.decode_struct(DELETE_OPTIONS, sentfloats.as_written(body))
     except structs.DecodeError as exact:
         return str(exact)
-    except (ValueError, RecursionError):  # YAML
+    except (ValueError, RecursionError):  # the body is YAML
         pass
     return str(error)
 
@@ -385,7 +387,7 @@ def check_literals(call: Call, struct: Struct) -> None:
 
 
 def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
-    """Decode a body of another kind than the call's, without validation. Raises BadRequest."""
+    """Decode a body that has another kind than the call, without validation. Raises BadRequest."""
     try:
         raw = decode_options(call, struct)
         typemeta.read_type_meta(raw)

@@ -34,7 +34,7 @@ def media_type(call: Call) -> str:
     media = given[:at] if at > 0 else given
     accepted = patches.CUSTOM if call.kind.custom else patches.BUILTIN
     if media not in accepted:
-        # a built-in kind has a route for each media type, and routes are not so exact about blanks and lists
+        # a real server has a route for each media type of a built-in kind, and the router ignores blanks and lists
         if not call.kind.custom and not any(part.partition(";")[0].strip() in accepted for part in given.split(",")):
             raise UnsupportedMediaType("415: Unsupported Media Type", {})
         raise UnsupportedMediaType(
@@ -44,7 +44,7 @@ def media_type(call: Call) -> str:
 
 
 class PatchWrite(Write):
-    """A change by a patch. media: its media type. patch: the prepared patch. repeated: its repeated fields."""
+    """A change by a patch. media: its media type. patch: the prepared patch. repeated: repeated fields in the patch."""
 
     patch: Patch
     repeated: list[str]
@@ -76,7 +76,7 @@ def _check_syntax(body: bytes) -> None:
     """Raise BadRequest if a body is not JSON."""
     try:
         serializer.decode_json(body)
-    except OutOfRange:  # JSON, with a number that Go's types do not hold
+    except OutOfRange:  # valid JSON, with a number that Go's types cannot hold
         return
     except serializer.JSONError:
         raise BadRequest("invalid JSON patch") from None
@@ -92,8 +92,8 @@ def read_patch(write: PatchWrite) -> None:
 def apply_patch(write: PatchWrite) -> None:
     """Apply the patch to the present object. Raises BadRequest, Invalid, Internal and Unconverted.
 
-    The result shares unchanged parts with the old object. For custom kinds these have the right form already; other
-    objects are decoded again.
+    The result shares unchanged parts with the old object. Parts of custom objects are valid as stored; built-in objects
+    are decoded again.
     """
     call, chosen, made = write.call, write.options, write.patch
     del call.warnings[write.warned :]
@@ -102,7 +102,7 @@ def apply_patch(write: PatchWrite) -> None:
     write.shared = call.kind.custom and is_direct(call.kind, call.version, write.entry)
     before = write.old if write.shared else load_object(write)
     patched = made.apply(before)
-    if patched is before:  # nothing was to be done; the checks write to the new state
+    if patched is before:  # the patch changed nothing; copied because the next stages change the new object
         patched = before.copy()
     shown = partial(read_again, call, write.media, chosen, before)
     obj = read_patched(call, chosen, made, patched, write.repeated, before["metadata"], shown)
@@ -118,7 +118,7 @@ PATCH: Final = change_stages(apply_patch, admit.MUTATE)
 
 
 def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
-    """Return the patch ready to apply; repeated receives its repeated fields. Raises BadRequest.
+    """Return the patch, ready to apply. repeated: receives repeated fields of the patch. Raises BadRequest.
 
     shown: the result is only for an error text.
     """
@@ -136,7 +136,7 @@ def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[s
 
 
 def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
-    """Return the patched document again, to show it as it was before decoding."""
+    """Apply the patch again, to show the patched document in an error as it was before decoding."""
     floats = len(call.floats)
     made = prepare_patch(call, media, chosen, [], shown=True)
     del call.floats[floats:]
@@ -154,8 +154,8 @@ def read_patched(
 ) -> Object:
     """Decode the patched document as an object of the kind. Raises Invalid.
 
-    known: the former metadata, which most patches do not change. again: makes the document again, if decoding can
-    change it.
+    known: the former metadata, which most patches do not change. again: applies the patch again for an error text,
+    because decoding can change the document.
     """
     unknown: list[str] = []
     try:
@@ -164,7 +164,7 @@ def read_patched(
         elif call.kind.custom:
             obj = _decode_custom(call, patched, unknown, known)
         else:
-            if call.floats:  # an integer is written without a point
+            if call.floats:  # check with the floats as sent: Go rejects 1.0 for an integer
                 settled, patched = patched, sentfloats.copy_as_sent(patched, call.floats)
                 _decode_builtin(call, patched, [])
                 patched = settled
@@ -177,7 +177,7 @@ def read_patched(
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
-    """Set kind and apiVersion after a strategic merge. Raises ValueError."""
+    """Decode the result of a strategic merge, and set its kind and apiVersion. Raises ValueError."""
     struct = call.kind.struct_of(call.version)
     assert struct is not None
     head = {"kind": call.kind.kind, "apiVersion": call.api_version}
@@ -193,7 +193,7 @@ _TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for
 
 
 def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
-    """Decode any object with a kind; its kind and version are validated later. Raises ValueError."""
+    """Decode any object with a kind; later validation compares kind and version with the path. Raises ValueError."""
     if not typemeta.read_type_meta(patched).kind:
         raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
     return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
@@ -204,7 +204,8 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
     kind, given = call.kind, typemeta.read_type_meta(patched)
     patched = patched or {}
     if given.api_version in ("", "/"):
-        # read as the form in which a real server computes, whose fields have no names in JSON
+        # without apiVersion a real server decodes into the internal type, whose fields have no JSON names: all are
+        # unknown
         unknown += sorted(patched.keys() - {"kind", "apiVersion"})
         return {"kind": kind.kind, "apiVersion": call.api_version, "metadata": {}}
     if why := kind.explain_mismatch(given.kind or kind.kind, given.api_version):
@@ -215,7 +216,7 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
             if view.api_version(version.name) == given.api_version:
                 obj = view.strategy.decode(view, version, {**patched, **head}, unknown)
                 return kind.strategy.convert(kind, call.version, obj)
-    # an earlier version, which a real server reads though it serves it no longer, has the fields of this one
+    # a real server also decodes versions that it no longer serves; their fields are those of this version
     return kind.strategy.decode(kind, call.version, {**patched, **head, "apiVersion": call.api_version}, unknown)
 
 
@@ -242,7 +243,7 @@ def judge_fields(
 
 
 def raise_unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
-    """Raise the error for a patch that makes no object, with the document (for a strategic patch, as decoded)."""
+    """Raise the error for a patch whose result is no object; it has the document (a strategic one as decoded)."""
     shown = _encode_patched(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])
 

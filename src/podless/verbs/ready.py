@@ -1,4 +1,4 @@
-"""Compiles what work off the loop needs of a kind, before its first long object."""
+"""Compiles what work off the loop needs of a kind, before the kind's first long object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from podless.verbs.call import API
 
 @asynccontextmanager
 async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterator[None]:
-    """Compile everything that work off the loop needs of a kind, and of the kind of a subresource, and keep it inside.
+    """Compile everything that work off the loop needs of a kind and its subresource's kind, and keep it in this
+    context.
 
     Compiling large schemas takes long, so it runs off the loop, once for all waiting requests. The loop publishes the
     result. Raises Timeout.
@@ -39,7 +40,7 @@ async def load_kind(api: API, kind: Kind) -> None:
 
 
 async def make_ready(api: API, kind: Kind) -> None:
-    """Compile everything that work off the loop needs of a kind; outside `keep_ready` it can be dropped at any time."""
+    """Compile everything that work off the loop needs of a kind. Outside `keep_ready` it can be dropped at any time."""
     if not kind.is_complete:
         under_way = api.readying.get(kind)
         if under_way is None:
@@ -59,7 +60,7 @@ async def _make(api: API, kind: Kind) -> None:
 
 
 def _retrieve_exception(done: asyncio.Future[None]) -> None:
-    """Retrieve an exception that no caller may wait for any more."""
+    """Retrieve the exception of a future, so that asyncio does not log it if no caller waits any more."""
     if not done.cancelled():
         done.exception()
 

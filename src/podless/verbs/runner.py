@@ -1,9 +1,9 @@
-"""The runner of the write path: it runs the stages of a verb, and alone decides where each of them runs.
+"""The runner of the write path: runs the stages of a verb, and alone decides where each of them runs.
 
-A stage is a function of the write, which belongs to its request: it changes the write and nothing else. Or it is a
-coroutine (`Wait`), if it needs state that other requests change. The stages between two waits run together: on the
-event loop for short objects, off the loop for long ones, by their declared cost. The worker process parses a long body
-before the stage that decodes it.
+A stage is a function of the write, which belongs to its request, and changes nothing else. A stage that needs state of
+other requests is a coroutine (`Wait`). The stages between two waits run together: on the event loop for short objects,
+off the loop for long ones, by their declared cost. The worker process parses a long body before the stage that decodes
+it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 from podless.verbs.ready import keep_ready
 
-# bytes of a text that is parsed on the event loop; other threads wait while JSON is parsed
+# bytes of a body that the event loop parses; longer ones go to the worker process, because parsing keeps the GIL
 _MOST_YAML = 64 * 1024
 _MOST_JSON = 256 * 1024
 
@@ -33,13 +33,13 @@ _MOST_JSON = 256 * 1024
 class Write:
     """One write on its way through its stages.
 
-    given: the object as the client sent it or admission left it, if it may be needed again. obj: the new object. old:
-    the present object in the version of the call; None for a create. entry: the same as stored. stored: the encoded new
-    object. along: further keys to commit. answer: the answer, if it is not the stored object. shown: returns the object
-    for admission, if not obj. refused: fields that the user may not write, reported with other errors. added:
-    approximate bytes that admission added. loose: the object is validated before it is pruned. warned: number of
-    warnings before the present attempt. done: finished stages of the present group. plugins: of admission, for the
-    present phase. begun: the rest of an awaited stage.
+    given: the object as the client sent it or admission left it, for another attempt. obj: the new object. old: the
+    present object in the version of the call; None for a create. entry: the present object as stored. stored: the
+    encoded new object. along: further keys to commit. answer: the answer, if it is not the stored object. shown:
+    returns the object for admission, if not obj. refused: fields that the user may not write, reported with other
+    errors. added: approximate bytes that admission added. loose: prune the object after validation, not before. shared:
+    obj shares parts with old. warned: number of warnings before the present attempt. done: finished stages of the
+    present group. plugins: of the present admission phase. begun: the rest of a sliced `Wait` whose first step has run.
     """
 
     given: Object
@@ -60,7 +60,7 @@ class Write:
     begun: Coroutine[Any, Any, None] | None = None
 
     def __init__(self, call: Call, options: WriteOptions) -> None:
-        # what is set later has its default in the class: most writes need little of it, and each assignment costs
+        # most writes set few attributes, so the others have class defaults: each assignment costs time
         self.call = call
         self.options = options
 
@@ -74,7 +74,8 @@ class Write:
 async def parse_body(api: API, call: Call) -> None:
     """Parse a long body in the worker process, before it is decoded.
 
-    Except YAML of an apply that is also JSON: that takes less time on the thread. Raises Timeout and TooManyRequests.
+    A short YAML body of an apply that is also JSON is parsed on the thread, which takes less time. Raises Timeout and
+    TooManyRequests.
     """
     body, worker = call.body, api.off_loop.worker
     if len(body) <= _MOST_YAML or "protobuf" in call.content_type:
@@ -105,9 +106,9 @@ Work = Callable[[W], None]
 
 @dataclass(frozen=True)
 class Wait(Generic[V]):
-    """A stage that is awaited. when: whether it has to wait; False for most writes.
+    """A stage that is awaited. when: whether it must run; False for most writes.
 
-    sliced: its steps run in slices, and the first one together with the stages before.
+    sliced: its first step runs in slices together with the stages before, its other steps in slices of their own.
     """
 
     work: Callable[[API, V], Coroutine[Any, Any, None]]
@@ -117,24 +118,23 @@ class Wait(Generic[V]):
 
 @dataclass(frozen=True)
 class Checks(Generic[V]):
-    """A stage that costs `Checking.cost` times the length of its object."""
+    """A stage that costs `Checking.cost` times the length of the object."""
 
     work: Callable[[V], None]
 
 
 @dataclass(frozen=True)
 class _Group(Generic[W]):
-    """Stages that run together. checks: whether one of them has the cost of checks."""
+    """Stages that run together. checks: whether one of them is a `Checks`."""
 
     works: tuple[Work[W], ...]
     checks: bool
 
     def cost(self, write: W) -> int:
-        """Return the cost of the stages in bytes: that of decoding an object of this length."""
+        """Return the cost of the stages in bytes: the length of an object that takes as long to decode."""
         return write.size * write.call.kind.strategy.checking.cost if self.checks else write.size
 
 
-# the stage before one that reads the body
 PARSE: Final = Wait[Write](_parse, _has_long_body)
 
 
@@ -155,7 +155,7 @@ class Stages(Generic[W]):
         self._parts = tuple(parts)
 
     async def run(self, api: API, write: W) -> None:
-        """Run a write through all stages. Raises the error of a stage, TooManyRequests and Timeout."""
+        """Run a write through all stages. Raises the error of a stage, TooManyRequests or Timeout."""
         parts, place = self._parts, 0
         while (place := await api.off_loop.slices.run(self._advance, api, write, place)) < len(parts):
             part = parts[place]
@@ -167,7 +167,7 @@ class Stages(Generic[W]):
             place += 1
 
     def _advance(self, api: API, write: W, place: int) -> int:
-        """Run short stages from a position. Return the position of the next stage to await, or of the end."""
+        """Run short stages from a position on. Return the position of the next stage to await, or of the end."""
         parts = self._parts
         write.call.kind.strategy.mark_used()
         short = self._is_short(api, write)
@@ -180,7 +180,7 @@ class Stages(Generic[W]):
                     write.begun = api.off_loop.slices.begin(part.work(api, write))
                     if write.begun is not None:
                         break
-                    short = self._is_short(api, write)  # the object may have grown
+                    short = self._is_short(api, write)  # admission may have made the object longer
             elif not short or (part.checks and api.off_loop.is_long(part.cost(write))):
                 break
             else:
@@ -191,12 +191,12 @@ class Stages(Generic[W]):
 
     @staticmethod
     def _is_short(api: API, write: W) -> bool:
-        """Return whether the stages run on the event loop, unless they are checks that cost much."""
+        """Return whether stages run on the event loop, except expensive checks."""
         return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
 
 
 async def _run_group(api: API, write: W, group: _Group[W]) -> None:
-    """Run stages, off the loop if they cost enough. If one needs a conversion, fetch it and continue."""
+    """Run stages, off the loop if they cost enough. If one needs a conversion, fetch it and continue there."""
     write.done = 0
     while True:
         cost = group.cost(write)
@@ -207,7 +207,7 @@ async def _run_group(api: API, write: W, group: _Group[W]) -> None:
                 api.off_loop.keep((*vars(write).values(), write.call.floats))
             else:
                 await api.off_loop.slice(_walk, group.works, write)
-        except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
+        except Unconverted as unconverted:  # a stage that raises this has changed nothing, so it can run again
             write.added = max(write.added, await unconverted.fetch(api.converter))
         else:
             return

@@ -40,9 +40,9 @@ OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 SCALE = load_struct("autoscaling/v1", "Scale")
 
 
-_UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
+_UNSET = -(1 << 31)  # replicas in a patched Scale of an object without replicas
 
-# makes a Scale of the one that there is and of its object
+# returns the new Scale, from the present Scale and the object
 Change = Callable[[Object, Object], Object]
 
 _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -68,7 +68,7 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
 
 
 def _written(selector: Object) -> str:
-    """Return a selector as text: of labels only, or a LabelSelector."""
+    """Return a label selector as text. The object has a map of labels or a LabelSelector."""
     plain = all(isinstance(value, str) for value in each(selector).values())
     return str(selectors.from_object({"matchLabels": selector} if plain else selector))
 
@@ -142,7 +142,8 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
         shown = partial(show_scale, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
     chosen = options.read_write_options(call, "UpdateOptions" if verb == "update" else "PatchOptions")
-    if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
+    # as a real server, report a missing object before an invalid patch
+    if verb == "patch" and collection.get(call.key) is None:
         raise call.not_found()
     write = ScaleWrite(call, chosen, verb, paths)
     await READ.run(api, write)
@@ -241,7 +242,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
 
 
 def _replacement(call: Call, chosen: WriteOptions) -> Object:
-    """Decode the new Scale of an update. Raises BadRequest: a real server has one text for all errors."""
+    """Decode the new Scale of an update. Raises BadRequest; as on a real server, all errors have one text."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
         given = _decode(options.decode_options(call, SCALE, findings if checked else None), findings)
@@ -256,7 +257,10 @@ def _replacement(call: Call, chosen: WriteOptions) -> Object:
 
 
 def _patched(call: Call, chosen: WriteOptions) -> Change:
-    """Apply a patch to the Scale. Raises BadRequest for an invalid patch, Invalid if the result is no Scale."""
+    """Return the change that a patch makes to the Scale of a custom object.
+
+    Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
+    """
     repeated: list[str] = []
     made = prepare_patch(call, media_type(call), chosen, repeated)
 
@@ -277,25 +281,22 @@ def _patched(call: Call, chosen: WriteOptions) -> Change:
     return change
 
 
-# of built-in kinds
-
-
 def _inner(call: Call) -> Call:
-    """Return the call as one for a Scale."""
+    """Return the call as one for an object of the kind Scale."""
     return replace(call, kind=SCALES, version=SCALES.versions[0])
 
 
 def _body(call: Call, chosen: WriteOptions) -> Object:
-    """Decode the new Scale of an update. Raises BadRequest."""
+    """Decode the new Scale of an update of a built-in kind. Raises BadRequest."""
     given = body.read_body(_inner(call), chosen)
     _fit(call, given)
     return given
 
 
 def _change(call: Call, chosen: WriteOptions) -> Change:
-    """Return the change that a patch of a Scale makes.
+    """Return the change that a patch makes to the Scale of a built-in kind.
 
-    Raises BadRequest for an invalid patch, Invalid if the result is no Scale.
+    Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
     """
     inner, repeated = _inner(call), list[str]()
     media = media_type(call)
@@ -311,6 +312,6 @@ def _change(call: Call, chosen: WriteOptions) -> Change:
 
 
 def _owned(call: Call, scale: Object, obj: Object) -> Object:
-    """Return the Scale as errors show it: with managedFields, and in its own field order."""
+    """Return the Scale as error texts show it: with managedFields, and in its own field order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
     return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}

@@ -26,12 +26,12 @@ from podless.verbs.runner import Wait, Write
 
 _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"
-_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
-_PREFIX_MOST = 58  # bytes of generateName that are kept
+_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
+_PREFIX_MOST = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
 
 
 def may_create(api: API, call: Call) -> None:
-    """Check the right to create, for an update or apply that creates the object. Raises Denied."""
+    """Check the right to create, for an update or apply that creates. Raises AccessDenied (formerly Forbidden)."""
     version = call.version.name
     asked = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
     if not api.authorizer.allowed(call.user, asked):
@@ -103,10 +103,10 @@ def check_new_revision(write: Write) -> None:
 def keep_metadata(metadata: Object, old: Object) -> None:
     """Restore metadata that an update may omit or may not change."""
     metadata["resourceVersion"] = old["resourceVersion"]
-    metadata["creationTimestamp"] = old.get("creationTimestamp")  # null where others than servers wrote it to etcd
+    metadata["creationTimestamp"] = old.get("creationTimestamp")  # null if another program wrote the object to etcd
     if "uid" in old and not metadata.get("uid"):
         metadata["uid"] = old["uid"]
-    if "deletionTimestamp" in old:  # whatever a client says of it, while it may say other seconds, and is refused
+    if "deletionTimestamp" in old:  # an omitted or invalid deletionTimestamp; another time stays and is rejected later
         metadata["deletionTimestamp"] = old["deletionTimestamp"]
     if "deletionGracePeriodSeconds" in old and metadata.get("deletionGracePeriodSeconds") is None:
         metadata["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
@@ -140,7 +140,7 @@ def check_revision(call: Call, metadata: Object, revision: int) -> None:
         raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)
 
 
-_GROUPED = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # built-in groups that are part of keys
+_GROUPED = ("apiextensions.k8s.io", "apiregistration.k8s.io")  # built-in groups whose keys in etcd contain the group
 _PLACES = {"services": "services/specs"}
 
 
@@ -157,7 +157,7 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
 
 
 def refuse_invalid(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
-    """Raise Invalid if there are errors, with the kind and group of the object."""
+    """Raise Invalid with the kind, group and name of the object if there are errors."""
     if found:
         group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.named
         raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", found)
@@ -169,13 +169,13 @@ def read_body(write: Write) -> None:
 
 
 def drop_repeated_owners(write: Write, *, by_admission: bool = False) -> None:
-    """Drop repeated owners, and warn the client. by_admission: admission added them."""
+    """Drop repeated owner references, and warn the client. by_admission: admission added them."""
     if write.obj["metadata"].get("ownerReferences"):
         write.call.warnings += objectmeta.dedupe_owners(write.obj["metadata"], by_admission)
 
 
 def drop_owners_repeated_by_admission(write: Write) -> None:
-    """Drop owners that admission repeated."""
+    """Drop owner references that admission repeated."""
     drop_repeated_owners(write, by_admission=True)
 
 
@@ -191,7 +191,7 @@ def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
 
 
 def validate_new(write: Write) -> None:
-    """Validate the new object. Raises Invalid."""
+    """Validate the new object, then prune it if it is `loose`, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     _validate_type(call, obj)
     refuse_invalid(
@@ -224,7 +224,7 @@ def validate_changed(write: Write) -> None:
 def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
     if not call.floats:
         return strategy.changed(call.version, obj, old)
-    with sentfloats.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
+    with sentfloats.as_sent(obj, call.floats):  # 1.0 in place of 1 is a change
         return strategy.changed(call.version, obj, old)
 
 
@@ -254,5 +254,5 @@ def _encode(write: Write) -> None:
     write.stored = storage.encode_stored(kind, write.obj)
 
 
-# from the object in the version of the request to what is stored
+# the stages from the object in the version of the request to its stored form
 STORED: Final = (Wait[Write](_convert_to_storage, needs_webhook), _encode)

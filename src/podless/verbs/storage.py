@@ -1,4 +1,4 @@
-"""The only way into the store: read, attempt, encode, commit; again if another write came first.
+"""The only way into the store: read, attempt, encode, commit, and repeat if another write came first.
 
 A write without changes is not stored. When a write returns, the cache shows it and its follow-up work is done. Only
 this module calls `Store.commit` and `Store.chain` (tests/architecture.py). Source: GuaranteedUpdate of
@@ -29,12 +29,12 @@ from podless.verbs.ready import keep_ready
 
 T = TypeVar("T")
 
-_TRIES = 50  # how often a write is tried when others write in between
-_MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
+_TRIES = 50  # attempts of one write while other writes come first
+_MOST = 3 << 19  # bytes of an object (1.5 MiB); etcd's default --max-request-bytes
 _BUSY = "the object changes faster than this request can be carried out; try again"
 
 
-# a condition of all that is committed in this context: that the server may still do this work
+# a condition on every commit of this context: this server still leads the controllers
 GUARD: ContextVar[Operation | None] = ContextVar("guard", default=None)
 
 
@@ -46,7 +46,7 @@ class Deposed(StoreError):
 
 
 class AttemptOutcome(Enum):
-    """Outcomes of an attempt besides a write: keep the object as it is, or remove it."""
+    """The outcomes of an attempt that write no new state: keep the object as it is, or remove it."""
 
     KEEP = "keep"
     DELETE = "delete"
@@ -68,13 +68,13 @@ class WriteResult(NamedTuple):
 
 
 class _Present(NamedTuple):
-    """The state of a key that a commit conflicts with; record: None if absent."""
+    """The key that a commit conflicted on, and its state. record: None if absent."""
 
     key: str
     record: Record | None
 
 
-# what is to become of an object that is in this state, None for absent; called again where that is no longer so
+# returns the wanted outcome for the present state of an object (None: absent); called again if another write came first
 Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | AttemptOutcome]]
 
 
@@ -101,7 +101,7 @@ async def put_object(
 async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: bool = True) -> WriteResult:
     """Change, create or remove an object. hooks: False for writes of follow-up work itself.
 
-    Raises the error of `attempt`, or Unavailable if other writes come first again and again.
+    Raises the error of `attempt`, or Unavailable after 50 conflicts.
     """
     collection = api.collection(kind)
     if not (collection.loaded and api.cache.fresh):
@@ -112,7 +112,8 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.written(kind, present.record) if present.record is not None else None
-        wanted = await api.off_loop.slices.drive(attempt(entry))  # which decodes the object, by whatever schema
+        # slices: it decodes the object, by a schema of any size
+        wanted = await api.off_loop.slices.drive(attempt(entry))
         if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
         stored, along = None, None
@@ -123,7 +124,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
                 async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
                     stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
-            return WriteResult(entry)  # nothing changes, so watchers get no event
+            return WriteResult(entry)  # no change, so watchers get no event
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
         operation = Operation(key, stored, expect, _frees(wanted))
         revision = await _write(api, kind, operation, along, hooks=hooks)
@@ -135,7 +136,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
 
 
 def _frees(wanted: Next | AttemptOutcome) -> bool:
-    """Return whether a write is a step in the removal of an object."""
+    """Return whether the write is a step in the removal of an object."""
     return wanted is AttemptOutcome.DELETE or (
         isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"]
     )
@@ -146,17 +147,17 @@ def encode_stored(kind: Kind, obj: Object) -> Stored:
     stored = view.encode_object(kind, obj)
     if len(stored.data) > _MOST:
         struct = kind.struct
-        # a real server stores built-in kinds as protobuf, in which long texts take less
+        # a real server stores built-in kinds as protobuf, in which long texts take fewer bytes
         if struct is None or len(protobuf.write_object(struct, obj)) > _MOST:
             raise Oversized
     return stored
 
 
 async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
-    """Commit a plan for the present state, in one commit if the store is atomic; without follow-up work.
+    """Commit the operations of a plan, in one commit if the store is atomic; without follow-up work.
 
-    The plan is made again if another write came first, so it must also fit a half-written state. Returns the revision,
-    0 if the plan is empty. Raises Unavailable if other writes come first again and again.
+    `plan` is called again if another write came first, so it must also cope with a half-written state. Returns the
+    revision, 0 if the plan is empty. Raises Unavailable after 50 conflicts.
     """
 
     async def write(_: _Present | None) -> int:
@@ -173,7 +174,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
 async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     """Return a value that the server keeps for itself: the stored one, or a new one if there is none.
 
-    make: called again if the key was written and deleted in between.
+    make: returns the new value; called again if the key was written and deleted in between.
     """
 
     async def write(present: _Present | None) -> bytes:
@@ -192,8 +193,7 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
 async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     """Commit once with the condition in GUARD, and return the revision when the cache shows it; without follow-up work.
 
-    For callers that handle a conflict themselves; others use `put_object`, `update_stored` or `commit_together`. Raises
-    Conflicted, and Deposed if the condition no longer holds.
+    Only for callers that handle a conflict themselves. Raises Conflicted, and Deposed if the condition no longer holds.
     """
     guard = GUARD.get()
     if guard is None:
@@ -211,10 +211,10 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
 
 
 async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]], *, new: str = "") -> T:
-    """Call `attempt` until no other write comes first, with the state that its last commit conflicted with.
+    """Call `attempt` until it meets no conflict, with the state that its last commit conflicted with.
 
     new: the key of an object to create. If it is in use, or a key along is taken (AllocationConflict), the caller must
-    choose again, so both are raised. Raises Unavailable after `_TRIES` calls.
+    choose another one, so both errors are raised. Raises Unavailable after `_TRIES` calls.
     """
     present: _Present | None = None
     for _ in range(_TRIES):
@@ -228,14 +228,14 @@ async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]]
         except AllocationConflict:
             if new:
                 raise
-            present = None  # the next attempt chooses again
+            present = None  # the next attempt allocates again
     raise Unavailable(_BUSY)
 
 
 def _write(
     api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, hooks: bool = True
 ) -> Coroutine[Any, Any, int]:
-    """Commit, then run the kind's after-commit hook. obj: the decoded object. Raises Conflicted."""
+    """Commit, then run the kind's follow-up. obj: the decoded object. Raises Conflicted."""
     follow_up = api.follow_ups.find_follow_up(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
         planned = _follow_up_commits(api, follow_up, operation, obj)
@@ -246,7 +246,7 @@ def _write(
 
 
 async def _shielded(work: Coroutine[Any, Any, int]) -> int:
-    # the hooks run to their end even if the client does not wait for them
+    # a cancelled request must not stop the follow-up
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 

@@ -1,4 +1,4 @@
-"""update: replace an object; and the stages that all changes of an existing object share."""
+"""update: replaces an object; also the stages that all changes of an existing object share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ W = TypeVar("W", bound=Write)
 
 
 async def update_object(api: API, call: Call) -> Single:
-    """Replace the object or its status by the body. Raises as `rewrite_object` does, and BadRequest."""
+    """Replace the object or its status by the body. Raises BadRequest, and as `rewrite_object` and `may_create` do."""
     write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
     if not await _makes(api, call):
@@ -38,7 +38,7 @@ async def update_object(api: API, call: Call) -> Single:
 
 
 async def _makes(api: API, call: Call) -> bool:
-    """Return whether the update creates the object, as some built-in kinds allow."""
+    """Return whether the update creates the object, which some built-in kinds allow."""
     strategy = call.kind.strategy
     if call.subresource:
         makes = call.subresource == "status" and strategy.allow_create_on_status("update")
@@ -50,7 +50,7 @@ async def _makes(api: API, call: Call) -> bool:
 
 
 async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
-    """Run the object through the stages of a change and store it; again if another write came first.
+    """Run the object through the stages of a change and store it, again if another write came first.
 
     Raises NotFound, Conflict, Invalid, or the error of a stage.
     """
@@ -62,7 +62,7 @@ async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
 
 
 async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | AttemptOutcome:
-    """Return the outcome of the change for a present state. Raises as `rewrite_object` does."""
+    """Return the outcome of the change for the present state. Raises as `rewrite_object` does."""
     call = write.call
     if entry is None:
         raise call.not_found()
@@ -74,7 +74,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
         write.answer = Single(None, await api.converter.round_trip(call.kind, call.version, write.obj))
         return AttemptOutcome.KEEP
     if _ends(call.kind.strategy.ordered, write.obj):
-        write.answer = Single(None, write.obj)  # as it was to be, at the revision that it had
+        write.answer = Single(None, write.obj)  # the answer shows the update at the former revision
         return AttemptOutcome.DELETE
     await STORED.run(api, write)
     return Next(write.obj, write.along, write.stored)
@@ -86,13 +86,13 @@ async def _convert(api: API, write: Write) -> None:
 
 
 def load_object(write: Write) -> Object:
-    """Decode the present object. Raises as view.load_object does."""
+    """Decode the present object. Raises as `view.load_object` does."""
     assert write.entry is not None
     return view.load_object(write.call.kind, write.call.version, write.entry)
 
 
 def load_old(write: Write) -> None:
-    """Decode the present object for comparisons; it stays unchanged."""
+    """Decode the present object into `old`, for comparisons."""
     write.old = load_object(write)
 
 
@@ -109,7 +109,7 @@ def replace_object(write: Write) -> None:
 
 
 def check_revision(write: Write) -> None:
-    """Check that the client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
+    """Check that the client's resourceVersion equals the object's. Raises Invalid, Conflict or Internal."""
     assert write.entry is not None
     steps.check_revision(write.call, write.obj["metadata"], write.entry.revision)
 
@@ -150,7 +150,7 @@ STORED: Final = Stages[Write](*steps.STORED)
 
 
 def _ends(builtin: bool, obj: Object) -> bool:
-    """Return whether this write removes the last finalizer of a deleted object."""
+    """Return whether this write removes the last finalizer of a deleted object. builtin: spec.finalizers count too."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False

@@ -1,4 +1,4 @@
-"""watch: changes of the objects of a list, from now or from a revision."""
+"""watch: sends changes of the objects of a list, from now or from a revision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 
 class Seen(NamedTuple):
-    """One event as a watcher sees it. event: its source, None for the initial state."""
+    """One event as a watcher sees it. event: its source, None in the initial state."""
 
     type: str
     entry: Entry
@@ -30,9 +30,9 @@ class Seen(NamedTuple):
 
 
 class View(list[Seen]):
-    """A batch of events, shared by all watchers with the same scope and selectors. frames: its bytes, by form.
+    """The events of a batch, shared by all watchers with the same scope and selectors. frames: encoded events, by form.
 
-    options: those of the first watcher, which keep the selectors alive.
+    options: those of the first watcher. They keep its selectors alive, because the view is found by their id().
     """
 
     __slots__ = ("frames", "options")
@@ -45,22 +45,22 @@ class View(list[Seen]):
 
 Receive = Callable[[Sequence[Seen]], object]
 
-# events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
+# events that wait for a conversion webhook; a watch with more of them ends, as it does if a client does not read
 _WAITING_MOST = 4096
-_WAITING_BYTES = 8 << 20  # the same of their objects
-_SLICED_EVENTS = 1 << 14  # bytes of objects that are looked into in slices
-_TOGETHER = 256  # initial objects that are looked at together
-_MUCH = 1 << 18  # bytes of those that a selector may have to look into
-_VIEWS = 64  # views of a batch that are kept for watchers who select the same
-_AFTERWARDS = 1.0  # seconds that a watch goes on after its kind has changed, about as on a real server
+_WAITING_BYTES = 8 << 20  # bytes of the objects of these events
+_SLICED_EVENTS = 1 << 14  # bytes of objects of a batch; longer ones are decoded in slices
+_TOGETHER = 256  # objects in a piece of the initial state
+_MUCH = 1 << 18  # bytes of objects that a selector examines for one piece
+_VIEWS = 64  # views with selectors that one batch caches
+_AFTERWARDS = 1.0  # seconds that a watch continues after its kind has changed; a real server takes about as long
 
 
 class Watch:
     """One watch. Call `prepare`, then `start`; `stop` ends it.
 
     looks: objects must be decoded, in slices if they are long. initial: pieces of the initial state, made on demand.
-    bookmark_after: send a bookmark at the end of the initial state. begun: revision up to which `initial` or the client
-    has everything.
+    bookmark_after: send a bookmark at the end of the initial state. begun: the client has, or gets with `initial`, all
+    changes up to this revision.
     """
 
     def __init__(self, api: API, call: Call, options: ListOptions, collection: WatchCache) -> None:
@@ -73,21 +73,21 @@ class Watch:
         self._api = api
         self._collection = collection
         self._match = make_selector(call, options, keep=True)
-        self._shown = 0  # the revision of what has been handed over last
+        self._shown = 0  # revision of the last delivered batch
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
         self._follower: Follower | None = None
-        self._over = False  # the resource went away before the start
+        self._over = False  # the resource was removed before `start`
         self._ended: Callable[[], None] | None = None
         self._failed: Callable[[APIError], None] | None = None
-        # batches that wait for what came before them to be converted; an empty one is the end
+        # batches that are delivered after the conversion of earlier ones; an empty batch ends the watch
         self._waiting: deque[Sequence[Event]] = deque()
         self._work: asyncio.Task[None] | None = None
         self._turn = api.pace.alone(call.user.name)
-        self._kind = call.kind  # as it was when the watch began
+        self._kind = call.kind  # the kind at the start of the watch
         self._scope = call.scope
         self._view: Any = self._view_key()
-        self._generation = -1  # of the registry, when the kind was looked up last
+        self._generation = -1  # the registry's generation at the last lookup of the kind
         self._unheard: Callable[[], None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
 
@@ -103,7 +103,7 @@ class Watch:
         return self._api.cache.revision
 
     async def prepare(self) -> None:
-        """Find the initial events. Raises Internal for an invalid revision, Expired for a forgotten one."""
+        """Find the initial events. Raises Internal for an invalid revision, Expired for a compacted one."""
         wanted = self._wanted()
         self._follower = self._collection.add_watcher(self._take_events)
         self.begun = self._api.cache.revision
@@ -121,13 +121,13 @@ class Watch:
         except Compacted as error:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
-        # what came in while the history was read is in _early
+        # _early has the events that arrived while the history was read
         events = [event for event in events if event.revision <= self.begun]
         await self._convert(self._involved(events))
         self.initial = (self._see(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER))
 
     def _chosen(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[Seen]]:
-        """Yield the selected objects of a state, in bounded pieces."""
+        """Yield the selected objects of a state as ADDED, in bounded pieces."""
         if match is None:
             for start in range(0, len(entries), _TOGETHER):
                 yield [Seen(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
@@ -166,7 +166,7 @@ class Watch:
             self._take_events(())
 
     def _end_if_changed(self) -> None:
-        """End the watch soon if its kind has changed, so that the client lists again."""
+        """End the watch soon if its kind has changed, so that the client lists and watches again."""
         kind = self._api.registry.get(self._kind.group, self._kind.plural)
         if kind is not None and kind is not self._kind and self._expiry is None:
             self._expiry = asyncio.get_running_loop().call_later(_AFTERWARDS, self._expire)
@@ -218,7 +218,7 @@ class Watch:
             self._work.add_done_callback(lambda task: deliveries.end_one())
 
     def _renew(self) -> None:
-        """Use the present kind, which may have changed."""
+        """Look up the present kind, which may have changed."""
         call, registry = self.call, self._api.registry
         if self._generation == registry.generation:
             return
@@ -241,8 +241,8 @@ class Watch:
                 events = self._waiting[0]
                 self._renew()
                 await self._convert(self._involved(events))
-                async with self._turn:  # an object that is looked into takes 20 times its bytes
-                    if self._waiting:  # unless it was stopped meanwhile
+                async with self._turn:  # one user at a time: a decoded object takes 20 times its bytes
+                    if self._waiting:  # `stop` clears it
                         await self._api.off_loop.slice(self._hand_over, events)
                 if self._waiting:
                     self._waiting.popleft()
@@ -256,7 +256,7 @@ class Watch:
         await self._api.converter.ready(self.call.kind, self.call.version, entries)
 
     def _involved(self, events: Sequence[Event]) -> list[Entry]:
-        """Yield the entries to convert to the version of the watch."""
+        """Return the entries to convert to the version of the watch."""
         if self.call.kind.webhook is None:
             return []
         scope, both = self._scope, self._match is not None
@@ -270,7 +270,7 @@ class Watch:
         return involved
 
     def _hand_over(self, events: Sequence[Event]) -> None:
-        if not events:  # the resource is gone
+        if not events:  # the resource was removed
             if self._ended is not None:
                 self._ended()
             return
@@ -281,14 +281,14 @@ class Watch:
         self._shown = events[-1].revision
 
     def _view_key(self) -> Any:
-        """Return the key that watchers with the same view share. Equal selectors are mostly one object."""
+        """Return the key of the watch's view. Equal selectors are mostly one object, so ids are compared."""
         if self._match is None:
             return self._scope
         call, options = self.call, self.options
         return self._scope, call.version.name, call.kind.changed, id(options.labels), id(options.fields)
 
     def _alike(self, batch: Batch) -> Sequence[Seen]:
-        """Return the view of a batch, shared by all watchers with the same view."""
+        """Return the view of a batch, cached for all watchers with the same view."""
         seen: View | None = batch.views.get(self._view)
         if seen is not None:
             return seen
@@ -298,7 +298,7 @@ class Watch:
         return seen
 
     def _see(self, events: Sequence[Event]) -> list[Seen]:
-        """Return the events of this watch: what enters its selection is added, what leaves it is deleted."""
+        """Return the events of this watch: ADDED if an object enters its selection, DELETED if it leaves."""
         scope, match = self._scope, self._match
         seen = []
         for event in events:
@@ -318,7 +318,7 @@ class Watch:
 
 
 def _size(events: Sequence[Event]) -> int:
-    """Return the bytes of the objects of events."""
+    """Return the bytes of the objects in events."""
     if isinstance(events, Batch):
         return events.size
     return sum(len(shown.body) for event in events if (shown := event.after or event.before) is not None)
