@@ -1,6 +1,6 @@
-"""Admission: plugins that mutate, complete and validate a write before it is stored.
+"""Admission: the plugins that mutate, complete and validate a write before podless stores it.
 
-Plugins are in the folders of their API groups; apis/admission.py has their order.
+The plugins are in the folders of their API groups; apis/admission.py lists them in order.
 """
 
 from podless.admission.attributes import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, Along

@@ -22,8 +22,9 @@ _SCALE = ("autoscaling", "v1", "Scale")
 class Along(NamedTuple):
     """Operations that are committed together with a write.
 
-    operations: returns them, for the state that the cache shows now; it is called again after a conflict. Raises the
-    refusal of the write, or AllocationConflict. locks: held meanwhile, to avoid conflicts within this process.
+    operations: returns the operations for the state that the cache shows now; it is called again after a conflict. It
+    can raise an APIError that rejects the write, or AllocationConflict. locks: held during the commit, to avoid
+    conflicts within this process.
     """
 
     locks: tuple[asyncio.Lock, ...]
@@ -31,11 +32,11 @@ class Along(NamedTuple):
 
 
 class AllocationConflict(Exception):
-    """Another writer took the resource that was allocated to an object: allocate again."""
+    """Another writer took the resource that was allocated to this object. The caller allocates again."""
 
 
 def join_along(one: Along | None, other: Along | None) -> Along | None:
-    """Return what both need to be committed with a write."""
+    """Return the operations and locks of both together."""
     if one is None or other is None:
         return one or other
     return Along((*one.locks, *other.locks), lambda: (*one.operations(), *other.operations()))
@@ -43,18 +44,18 @@ def join_along(one: Along | None, other: Along | None) -> Along | None:
 
 @dataclass(slots=True)
 class AdmissionAttributes:
-    """One write that passes admission.
+    """One write that passes through admission.
 
     operation: CREATE, UPDATE, DELETE or CONNECT. kind, version, subresource: the target of the write; the object is a
-    Scale for that subresource. namespace: a namespace is in itself; "" for cluster-scoped objects. name: "" if it is
-    not known yet, and for deletecollection. obj: the object after the write, None for a delete, the options of a
-    CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
+    Scale for that subresource. namespace: "" for cluster-scoped objects; a Namespace counts as being in itself. name:
+    "" if it is not known yet, and for deletecollection. obj: the object after the write, None for a delete, the options
+    of a CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
     options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
-    annotations: for the audit log. again: this is the second round of mutation; reinvoke: a plugin asks for a second
-    round. rounds: the plugins' notes for it. along: operations to commit with the write. floats: whole numbers that the
-    client wrote as floats in a custom object. size: bytes that plugins have added to the object, roughly. verb: of the
-    API, "" for the server's own writes. refused: fields that the user may not write, reported together with validation
-    errors.
+    annotations: for the audit log. again: True in the second round of mutation. reinvoke: a plugin sets it to request a
+    second round. rounds: the plugins' notes for it. along: operations to commit with the write. floats: whole numbers
+    that the client wrote as floats in a custom object. size: approximate bytes that plugins have added to the object.
+    verb: the API verb, "" for the server's own writes. refused: fields that the user may not write, reported together
+    with validation errors.
     """
 
     operation: str
@@ -80,27 +81,29 @@ class AdmissionAttributes:
     refused: list[FieldError] = field(default_factory=list)
 
     def kind_in(self, version: Version) -> Kind:
-        """Return the kind that shows the objects in a version, which may be of another group than `kind`."""
+        """Return the kind that serves the objects in a version. Its group can differ from that of `kind`."""
         return next((view for view in self.kind.views if view.by_version.get(version.name) is version), self.kind)
 
     def written(self, version: Version) -> bool:
-        """Return whether a version is the one that is written to."""
+        """Return whether the client wrote in this version."""
         return version.name == self.version.name and self.kind_in(version) is self.kind
 
     @property
     def of_namespace(self) -> bool:
-        """Whether the object is a namespace."""
+        """Whether the object is a Namespace."""
         return self.kind.plural == "namespaces" and not self.kind.group
 
     @property
     def own(self) -> Kind | None:
-        """The kind of the object if a subresource has its own objects that are not Scales, such as an Eviction."""
+        """The kind of the object that the subresource takes, such as an Eviction. None for Scales and no
+        subresource.
+        """
         known = self.kind.subresource(self.subresource) if self.subresource else None
         return known.kind if known is not None else None
 
     @property
     def converted(self) -> bool:
-        """Whether the object is another in each version of its resource."""
+        """Whether the object must be converted between versions: Scales, Evictions and so on are the same in all."""
         return self.subresource != "scale" and self.own is None
 
     @property

@@ -1,6 +1,6 @@
-"""One webhook call: the AdmissionReview that is sent, and the check of the answer.
+"""One call of a webhook: the AdmissionReview that podless sends, and the checks of the response.
 
-Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; checks and messages are those of a real server.
+Source: k8s.io/apiserver pkg/admission/plugin/webhook/request. Checks and messages are those of kube-apiserver.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ STATUS = load_struct("meta/v1", "Status")
 
 
 VERSIONS = ("v1", "v1beta1")
-ANSWER_MOST = 4 << 20  # bytes of an answer
-WARNINGS_MOST = 10_000  # different ones of an answer, of which 4,096 characters are told
-TICK = 0.005  # seconds that a timer may fire early: those of uvloop count whole milliseconds
+ANSWER_MOST = 4 << 20  # bytes of a response
+WARNINGS_MOST = 10_000  # distinct warnings of a response; clients get 4,096 characters of them
+TICK = 0.005  # seconds that a timer may fire early: timers of uvloop count whole milliseconds
 _GROUP = "admission.k8s.io"
 
 
 class CallFailed(Exception):
-    """A webhook could not be asked, or gave no sound answer; the text says why."""
+    """The call of a webhook failed, or its response is malformed. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A sound answer. patch: a JSON patch, b"" for none. result: the Status of a refusal, as it was sent.
+    """A valid response. patch: a JSON patch, b"" for none. result: the Status of a rejection, as the webhook sent it.
 
-    obj: the changed object, of a hook that changed it; size: bytes of that answer.
+    obj: the changed object, if a Python hook returned one. size: bytes of the response with that object.
     """
 
     allowed: bool
@@ -63,10 +63,10 @@ ACCEPT = Verdict(True)
 async def call_webhook(
     client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version
 ) -> Verdict:
-    """Ask a webhook about a write, whose object it sees in a version.
+    """Call a webhook for a write, with the object converted to a version.
 
-    webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed where the object cannot be
-    had so, and Timeout where the time of the whole request is over.
+    webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed if the object cannot be
+    converted, and Timeout if the time of the whole request has passed.
     """
     known = next((name for name in webhook["admissionReviewVersions"] if name in VERSIONS), None)
     if known is None:
@@ -89,7 +89,7 @@ async def call_webhook(
 
 
 def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
-    """Check the answer of a webhook and return its verdict. Raises CallFailed."""
+    """Check the response of a webhook and return its verdict. Raises CallFailed."""
     try:
         answer = reviews.decode_review(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
         return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
@@ -100,7 +100,7 @@ def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
 
 
 class _Unsound(Exception):
-    """The answer of a webhook is malformed."""
+    """The response of a webhook is malformed."""
 
 
 def _review(version: str) -> Struct:
@@ -124,7 +124,7 @@ REVIEWS = {version: _review(version) for version in VERSIONS}
 
 
 def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
-    """Check a v1 answer, including its uid and type, and return its verdict. Raises _Unsound."""
+    """Check a v1 response, including its uid and type, and return its verdict. Raises _Unsound."""
     response = _response(answer)
     given = response.get("uid") or ""
     if given != uid:
@@ -149,7 +149,7 @@ def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
 
 
 def _old_verdict(answer: Object, mutating: bool) -> Verdict:
-    """Return the verdict of a v1beta1 answer, which kube-apiserver does not check."""
+    """Return the verdict of a v1beta1 response. As in kube-apiserver, its uid and type are not checked."""
     response = _response(answer)
     patch = base64.b64decode(response.get("patch") or "") if mutating else b""
     return _make_verdict(response, patch, "JSONPatch" if patch else "")

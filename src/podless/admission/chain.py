@@ -1,4 +1,4 @@
-"""The chain of admission: one list of plugins, gone through to mutate, to allocate and to validate."""
+"""The chain of admission: the ordered list of plugins, and functions that run each phase of it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from podless.admission.plugin import Plugin
 from podless.kinds.kind import Kind
 
 _NONE: tuple[Plugin, ...] = ()
-_KNOWN_MOST = 1000  # sorts of writes of which the plugins that allocate are remembered
+_KNOWN_MOST = 1000  # entries of the cache of allocating plugins
 
 
 class Admission:
-    """All plugins, in order. plugins: may be changed at any time.
+    """All plugins, in order. `plugins` can be changed at any time.
 
-    `mutating`, `allocating` and `validating` return the plugins that concern a write. A write that no plugin concerns
-    needs nothing prepared for it.
+    `mutating`, `allocating` and `validating` return the plugins that apply to a write, so that the caller prepares
+    nothing for a write without plugins.
     """
 
     def __init__(self, plugins: Sequence[Plugin] = ()) -> None:
         self.plugins = list(plugins)
         self._known: list[Plugin] = []
-        # by whether the kind is a custom one
+        # key: whether the kind is a custom one
         self._mutating: dict[bool, list[Plugin]] = {}
         self._allocating: dict[bool, list[Plugin]] = {}
         self._validating: dict[bool, list[Plugin]] = {}
-        # by operation, prefix of the kind and subresource
+        # key: operation, prefix of the kind, subresource
         self._allocated: dict[tuple[str, str, str], list[Plugin]] = {}
 
     async def start(self) -> None:
@@ -35,7 +35,7 @@ class Admission:
             await plugin.start()
 
     def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> Sequence[Plugin]:
-        """Return the plugins that mutate such a write. namespace: of the path, "" for none."""
+        """Return the plugins that may mutate such writes. namespace: from the path, "" for none."""
         if self._known != self.plugins:
             self._sort()
         found = _NONE
@@ -45,11 +45,11 @@ class Admission:
         return found
 
     def allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
-        """Return the plugins that complete such a write right before the object is checked."""
+        """Return the plugins whose `allocate` runs for such writes, right before the object is validated."""
         if self._known != self.plugins:
             self._sort()
         asked = self._allocating[kind.custom]
-        if not asked:  # as for custom kinds
+        if not asked:  # the case for custom kinds, which then need no cache
             return asked
         about = operation, kind.prefix, subresource
         known = self._allocated.get(about)
@@ -61,7 +61,7 @@ class Admission:
         return known
 
     def validating(self, operation: str, kind: Kind, subresource: str) -> Sequence[Plugin]:
-        """Return the plugins that look at such a write once the object has been found to be valid."""
+        """Return the plugins that validate such writes, after the validation of the kind itself."""
         if self._known != self.plugins:
             self._sort()
         found = _NONE
@@ -71,7 +71,7 @@ class Admission:
         return found
 
     def _sort(self) -> None:
-        """Group the plugins by the phases that they implement, so that a write calls no others."""
+        """Group the plugins by the phases that they implement, so that each phase calls only its own plugins."""
         self._known = list(self.plugins)
         self._allocated.clear()
         for custom in (False, True):
@@ -82,9 +82,9 @@ class Admission:
 
 
 async def run_mutating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
-    """Run all plugins' `mutate`, and once more if one of them asks for it.
+    """Run the `mutate` of all plugins, and a second time if one of them requests it.
 
-    Raises the first plugin's refusal.
+    Raises the first plugin's APIError.
     """
     for plugin in plugins:
         await plugin.mutate(attr)

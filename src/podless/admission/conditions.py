@@ -1,4 +1,4 @@
-"""Conditions in CEL that a write has to meet for a webhook or a policy to count."""
+"""matchConditions: CEL expressions that decide whether a webhook or policy applies to a write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ConditionFailed(Exception):
 
 
 class Conditions:
-    """The matchConditions of a webhook or policy. strict: a condition that fails counts, else nothing is matched."""
+    """The matchConditions of a webhook or policy. strict: raise ConditionFailed on errors, else they mean "not met"."""
 
     def __init__(self, given: Sequence[Mapping[str, str]], environment: Environment, *, strict: bool) -> None:
         from podless.cel.policies import BOOL
@@ -25,13 +25,16 @@ class Conditions:
             environment.compile(condition["expression"].strip(), BOOL) for condition in given
         ]
         self._strict = strict
-        # they see no namespace
+        # as in kube-apiserver, match conditions have no namespaceObject
         self.needs = frozenset(name for expression in self._expressions for name in expression.names) - {
             "namespaceObject"
         }
 
     def are_met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
-        """Return whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""
+        """Return whether all conditions are met. One false condition hides the errors of others.
+
+        Raises ConditionFailed if a condition has an error and `strict` is set.
+        """
         from podless.cel.policies import BUDGET, Activation, ExpressionFailure, OutOfBudget
 
         activation = Activation(values, variables, BUDGET // 4)
@@ -56,6 +59,6 @@ class Conditions:
 
 
 def aggregate_errors(errors: Sequence[str]) -> str:
-    """Join errors into one text, equal ones once."""
+    """Join errors into one text, without duplicates."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

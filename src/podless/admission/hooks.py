@@ -1,4 +1,4 @@
-"""Policies with their bindings: what both kinds of policy have in common."""
+"""Policies with their bindings: the common part of ValidatingAdmissionPolicy and MutatingAdmissionPolicy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Policy:
 
     @cached_property
     def environment(self) -> Environment:
-        """The environment of its expressions, with compiled variables."""
+        """The CEL environment of the policy's expressions, with compiled variables."""
         from podless.cel.policies import Environment
 
         variables = self.spec.get("variables") or ()
@@ -64,16 +64,16 @@ P = TypeVar("P", bound=Policy)
 
 
 class BoundPolicy(NamedTuple, Generic[P]):
-    """A policy with all that bind it."""
+    """A policy with all of its bindings."""
 
     policy: P
     bindings: list[Binding]
 
 
 class PolicyFault(NamedTuple):
-    """A policy, or one of its bindings, that cannot be put to use for a write.
+    """A policy or binding that cannot be evaluated for a write.
 
-    unconfigured: something that it names is not there, so it could not be evaluated.
+    unconfigured: a kind or parameter that it names does not exist.
     """
 
     policy: Policy
@@ -83,7 +83,7 @@ class PolicyFault(NamedTuple):
 
 
 class Invocation(NamedTuple, Generic[P]):
-    """One evaluation of a policy. version: that of the object in its expressions. params: None without parameters."""
+    """One evaluation of a policy. version: of the object in its expressions. params: None without parameters."""
 
     policy: P
     binding: Binding
@@ -92,7 +92,7 @@ class Invocation(NamedTuple, Generic[P]):
 
 
 class BoundPolicies(Generic[P]):
-    """The policies that are bound, in the order of their names."""
+    """All policies that have bindings, sorted by name."""
 
     def __init__(self, state: State, policies: Kind, bindings: Kind, make: Callable[[Object], P]) -> None:
         self._state = state
@@ -125,7 +125,7 @@ class BoundPolicies(Generic[P]):
         )
 
     async def find(self, subject: Subject, hooks: Sequence[BoundPolicy[P]]) -> list[Invocation[P] | PolicyFault]:
-        """Return the evaluations that a write needs, and the faults of policies that cannot be evaluated, in order."""
+        """Return the evaluations that a write needs, and a fault for each policy that cannot be evaluated, in order."""
         found: list[Invocation[P] | PolicyFault] = []
         for policy, bindings in hooks:
             try:

@@ -1,4 +1,4 @@
-"""Configurations as they are now, each compiled once for its revision."""
+"""The current configurations of one kind, each compiled once for each revision."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 class Lister(Generic[T]):
-    """All objects of a kind of configuration, in the order of their names. make: compiles one; it must be cheap.
+    """All objects of one kind of configuration, sorted by name.
 
-    collection: the objects, with the revision that they have changed at.
+    make: compiles one object; it must be cheap. collection: the objects, with the revision of their last change.
     """
 
     def __init__(self, cache: Cache, kind: Kind, make: Callable[[Object], T]) -> None:
@@ -28,7 +28,7 @@ class Lister(Generic[T]):
         self._seen = -1
 
     async def load(self) -> None:
-        """Load the objects. Later changes are seen at once."""
+        """Load the objects. Later changes take effect immediately."""
         await self.collection.load()
 
     def items(self) -> list[T]:

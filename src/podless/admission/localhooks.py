@@ -1,4 +1,4 @@
-"""Hooks of podless.hooks in place of webhooks: their calls for a write, and their answers."""
+"""Hooks of podless.hooks, which replace webhooks: calls for a write, and their answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MASTERS = "system:masters"
 
 
 def check_declaration(declared: Mapping[str, Any]) -> None:
-    """Raise ValueError for a hook whose declaration a webhook configuration could not have."""
+    """Raise ValueError if a webhook configuration could not have the declaration of this hook."""
     if declared["kind"] in (CONVERT, SUBRESOURCE):
         return
     try:
@@ -41,7 +41,7 @@ def check_declaration(declared: Mapping[str, Any]) -> None:
 
 
 class Caller:
-    """Asks one hook about writes. declared: as the hook describes itself."""
+    """Calls one hook. declared: the hook's declaration."""
 
     def __init__(self, hooks: LoadedHooks, declared: Mapping[str, Any]) -> None:
         self._hooks = hooks
@@ -50,7 +50,7 @@ class Caller:
         self._seconds = float(declared["given"]["timeoutSeconds"])
         takes = declared["takes"]
         self._takes_request, self._takes_old = "request" in takes, "old" in takes
-        self._takes_obj = "obj" in takes or self._kind != VALIDATE  # for what changed is found out by the object
+        self._takes_obj = "obj" in takes or self._kind != VALIDATE  # the worker sends back what changed in the object
 
     async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
         """Call the hook for a write, with the object in a version.
@@ -78,19 +78,19 @@ class Caller:
 
 
 def limit_seconds(seconds: float, until: float | None) -> float:
-    """Return the timeout of a hook, at most the rest of the time of the request, which ends at `until`."""
+    """Return the timeout of a hook in seconds, at most the time left until `until`."""
     return seconds if until is None else min(seconds, max(until - time.monotonic(), 0.0))
 
 
 def explain_failure(failed: HookFailed, until: float | None, user: User) -> CallFailed | Timeout:
-    """Return the error of a call that failed. until: when the time of the request ends. user: of the request."""
+    """Return the error for a failed call. until: when the time of the request ends. user: of the request."""
     if until is not None and time.monotonic() >= until - TICK:
         return Timeout("request did not complete within requested timeout")
     return CallFailed(f"{failed} ({failed.place})" if failed.place and _MASTERS in user.groups else str(failed))
 
 
 def _read_verdict(answer: bytes) -> Verdict:
-    """Return the verdict in an answer. Raises CallFailed if it is malformed: the worker runs any code."""
+    """Return the verdict in an answer. Raises CallFailed if it is malformed, because the worker runs users' code."""
     try:
         found = serializer.decode_json(answer)
         status, warnings, annotations = found.get("status"), found.get("warnings") or [], found.get("annotations") or {}

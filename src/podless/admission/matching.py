@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 ANY = "*"
 _OWN = "admissionregistration.k8s.io"
-_KNOWN_MOST = 1000  # sorts of writes about which a decision is kept
+_KNOWN_MOST = 1000  # cached decisions
 _REVIEWS = frozenset(
     {
         ("authentication.k8s.io", "selfsubjectreviews"),
@@ -37,18 +37,20 @@ _REVIEWS = frozenset(
 
 
 def is_exempt(kind: Kind) -> bool:
-    """Return whether these objects configure admission. No webhook is called for them, so a bad one can be deleted."""
+    """Return whether the kind configures admission. No webhook is called for it, so that a bad one can be deleted."""
     return kind.group == _OWN
 
 
 def exempt_from_policies(kind: Kind) -> bool:
-    """Return whether no policy is asked: the same, and questions about who may do what."""
+    """Return whether no policy applies to the kind: it configures admission, or is a review of a user or
+    permissions.
+    """
     return kind.group == _OWN or (kind.group, kind.plural) in _REVIEWS
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Operations on resources. names: of the objects, none for all of them."""
+    """Operations on resources. names: of the objects, empty for all of them."""
 
     operations: frozenset[str]
     groups: frozenset[str]
@@ -101,16 +103,16 @@ def _among(value: str, wanted: frozenset[str]) -> bool:
 
 
 class _BySort(Generic[T]):
-    """Keeps one answer for each sort of write to a kind. A changed definition makes another kind.
+    """Caches one answer per kind and sort key. A changed definition makes a new kind, and so new answers.
 
-    Kinds are referred to weakly, so that a deleted definition leaves no memory behind.
+    Kinds are referenced weakly, so that a deleted definition leaves no memory behind.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
 
     def find(self, kind: Kind, sort: tuple[str | bool, ...], make: Callable[[], T]) -> T:
-        """Return the answer, made at the first question. sort: names the kind and what else the answer depends on."""
+        """Return the cached answer, or compute it with `make`. sort: the kind and all else that decides the answer."""
         known = self._known.get(sort)
         if known is None or known[0]() is not kind:
             if len(self._known) >= _KNOWN_MOST:
@@ -130,7 +132,8 @@ class Matching:
     """Rules and selectors together.
 
     rules: at least one must match. excluded: none may match. equivalent: a rule matches a resource in all its versions
-    and groups. everything: without rules, all writes match. by_rules: there are no selectors, so `decide` says it all.
+    and groups. everything: if there are no rules, all writes match. by_rules: there are no selectors, so `decide`
+    suffices.
     """
 
     def __init__(
@@ -159,7 +162,7 @@ class Matching:
         return cls(given, rules, excluded, everything=True)
 
     def _selector(self, given: Object | None) -> LabelSelector:
-        """Return a compiled selector. An invalid one that is already stored fails the writes that match."""
+        """Return a compiled selector. If a stored selector is invalid, writes that match the rules fail."""
         try:
             return selectors.from_object(given or {})
         except APIError as error:
@@ -174,7 +177,7 @@ class Matching:
         )
 
     async def find(self, subject: Subject) -> Version | None:
-        """Return the version in which to show the object; None if the write does not match.
+        """Return the version to convert the object to; None if the write does not match.
 
         Raises NotFound if a selector needs the labels of a missing namespace, and APIError for an invalid selector.
         """
@@ -189,9 +192,9 @@ class Matching:
         return version
 
     def decide(self, attr: AdmissionAttributes) -> Version | None:
-        """Return the version in which to pass the object on, by the rules alone; None if they do not match.
+        """Return the version to convert the object to, by the rules alone; None if they do not match.
 
-        The answer is the same for all writes of one sort, unless rules name objects.
+        The answer is cached for each kind, operation and subresource, unless rules name objects.
         """
         if self._named:
             return self._decide(attr)
@@ -200,7 +203,7 @@ class Matching:
         found = self._decided.find(kind, sort, lambda: _refer(self._decide(attr)))
         if found is None:
             return None
-        return found() or self._decide(attr)  # a view of the kind may have been rebuilt
+        return found() or self._decide(attr)  # the weak reference is dead if a view of the kind was rebuilt
 
     def _decide(self, attr: AdmissionAttributes) -> Version | None:
         if self._excluded and self._match(self._excluded, attr) is not None:
@@ -220,7 +223,7 @@ class Matching:
         return None
 
     def _selected(self, attr: AdmissionAttributes) -> bool:
-        """Return whether the object has the labels, or had them."""
+        """Return whether the selectors match the new or the old object."""
         if self._objects.empty:
             return True
         return any(obj is not None and self._objects.matches(_labels(obj)) for obj in (attr.obj, attr.old))
@@ -246,9 +249,9 @@ def _labels(obj: Object) -> dict[str, str]:
 
 
 class Concerned(Generic[T]):
-    """Finds the items that may concern a write; the result is kept for each kind of write.
+    """Finds the items that may apply to a write, and caches the result for each kind, operation and subresource.
 
-    covers: whether an item may concern such writes. exempt: kinds that no item concerns. items: all items.
+    covers: whether an item may apply to such writes. exempt: kinds that no item applies to.
     """
 
     def __init__(self, covers: Callable[[T, str, Kind, str], bool], exempt: Callable[[Kind], bool]) -> None:
@@ -258,12 +261,12 @@ class Concerned(Generic[T]):
         self._known: _BySort[Sequence[T]] = _BySort()
 
     def set_items(self, items: Sequence[T]) -> None:
-        """Choose among these from now on."""
+        """Replace the items."""
         self.items = items
         self._known.clear()
 
     def select_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
-        """Return the items that may concern such writes."""
+        """Return the items that may apply to such writes."""
         if not self.items:
             return ()
         sort = kind.group, kind.plural, operation, subresource

@@ -1,6 +1,6 @@
-"""MutatingAdmissionPolicies: expressions that change objects before they are checked.
+"""MutatingAdmissionPolicies: expressions that change objects before they are validated.
 
-Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating, and the recorded answers.
+Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating, and recorded answers.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class Mutation(NamedTuple):
-    """One change. patch: it gives the operations of a JSON patch, else an object to be merged in."""
+    """One mutation. patch: the expression returns the operations of a JSON patch, else an object to apply."""
 
     expression: Expression
     patch: bool
 
 
 class MutatingPolicy(Policy):
-    """A policy that changes objects."""
+    """A policy that mutates objects."""
 
     @cached_property
     def mutations(self) -> list[Mutation]:
@@ -54,7 +54,7 @@ class MutatingPolicy(Policy):
 
 
 class MutatingAdmissionPolicy(Plugin):
-    """All bound policies."""
+    """The admission plugin that evaluates all bound policies."""
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         self._state = state
@@ -82,7 +82,7 @@ class MutatingAdmissionPolicy(Plugin):
                 continue
             faults += await _carry_out(attr, subject, found, rounds, done)
         if done and done[next(reversed(done))]:
-            rounds.changed(attr)  # whatever the change was, and for those themselves that made it
+            rounds.changed(attr)  # even if the object is unchanged, and also for the policies that ran
         rounds.end(attr)
         counting = [fault for fault in faults if fault.policy.strict]
         if counting:
@@ -110,9 +110,9 @@ async def _carry_out(
     rounds: Reinvocation,
     done: dict[str, bool],
 ) -> list[PolicyFault]:
-    """Change the object as one policy says; what went wrong.
+    """Carry out the mutations of one policy. Return its faults.
 
-    done: in which versions the object has been looked at, the last one last, and whether a mutation was carried out.
+    done: for each version of an evaluation, the latest last, whether a mutation succeeded.
     """
     policy, binding = found.policy, found.binding
     key = (policy.name, binding.name, _named(found.params))
@@ -147,7 +147,7 @@ def _named(params: Object | None) -> tuple[str, str]:
 async def _change(
     attr: AdmissionAttributes, subject: Subject, found: Invocation[MutatingPolicy], mutation: Mutation
 ) -> str:
-    """Carry out one mutation. Returns what went wrong, or ""."""
+    """Carry out one mutation. Return the error, or ""."""
     from podless.cel import policies
 
     if mutation.expression.error:

@@ -16,7 +16,7 @@ _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluste
 
 
 class Unconfigured(Exception):
-    """A policy or a binding cannot be put to use; the text says why."""
+    """A policy or binding names something that does not exist. The text says what."""
 
 
 def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
@@ -32,7 +32,7 @@ def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
 async def find_params(
     state: State, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str
 ) -> list[Object]:
-    """Return the parameters that a paramRef names or selects, None if there are none and that is allowed.
+    """Return the parameters that a paramRef names or selects. None if there are none and the binding allows that.
 
     namespace: of the request. Raises Unconfigured.
     """

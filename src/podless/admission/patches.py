@@ -1,4 +1,4 @@
-"""Changes to an object that admission makes: patches, and objects to be merged in; and what becomes of the result.
+"""Applies patches and apply configurations of admission to an object, and checks and defaults the result.
 
 Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating/patch.
 """
@@ -27,7 +27,7 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 
 class Unfit(Exception):
-    """A change cannot be made; the text says why."""
+    """A change cannot be applied. The text says why."""
 
 
 class Foreign(Exception):
@@ -35,9 +35,9 @@ class Foreign(Exception):
 
 
 def apply_json_patch(obj: Object, raw: bytes) -> Object:
-    """Return the object after a JSON patch; itself where a test in it does not hold.
+    """Return the object after a JSON patch; the unchanged object if a test operation fails.
 
-    Raises Unfit; jsonpatch.Rejected too.
+    Raises Unfit and jsonpatch.Rejected.
     """
     try:
         found = jsonpatch.apply_json_patch(obj, raw, checked=False)
@@ -53,8 +53,8 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
 
 
 def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
-    """Return the object with another merged into it as server-side apply does, but without owners. Raises Unfit."""
-    if kind.custom and obj["kind"] != kind.kind:  # of another kind, or a scale
+    """Return the object with a configuration applied as in server-side apply, but without managers. Raises Unfit."""
+    if kind.custom and obj["kind"] != kind.kind:  # another kind, or a Scale
         gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
         raise Unfit(f"failed to convert patch object to typed object: {gone}")
     shape = _shape(kind, version, subresource)
@@ -82,7 +82,7 @@ def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
 
 
 def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
-    """Return the parts of a value that would replace more than they say."""
+    """Return the paths of atomic maps and lists in a value: applying them would remove items that the value lacks."""
     found: list[str] = []
     charge(1)
     if isinstance(value, dict) and shape.map is not None:
@@ -130,17 +130,17 @@ async def settle_object(
     strict: bool = False,
     size: int = 0,
 ) -> None:
-    """Put a changed object into the attributes, converted to the version of the write and defaulted.
+    """Store a changed object in the attributes, converted to the version of the write and defaulted.
 
-    converter: converts the object. strict: an object that cannot be decoded is an internal error, and a built-in kind
-    may have no unknown fields. size: bytes of the changed object; the work for a large one is done off the loop. Raises
+    converter: converts the object. strict: treat an object that cannot be decoded as an internal error, and reject
+    unknown fields of a built-in kind. size: bytes of the changed object; large ones are processed off the loop. Raises
     Unfit, Foreign, and APIError for a failed conversion.
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
     obj = await converter.client.run_by_size(
         size, serializer.copy_value, obj
-    )  # what it shares with others must stay as it is
+    )  # a copy, because parts of the object can be shared
     try:
         if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}

@@ -7,27 +7,27 @@ from podless.kinds.kind import Kind
 
 
 class Plugin:
-    """One rule, or source of rules, that writes pass: `admission.Interface` of kube-apiserver.
+    """One admission plugin: `admission.Interface` of kube-apiserver.
 
-    A write goes through all plugins three times, one phase after the other:
+    A write passes through all plugins three times, one phase after the other:
 
-    - `mutate`: change the object as the client wants it, defaults filled in, not checked yet.
-    - `allocate`: give the object what only the server can give, and note what the user has no right to write
-      (`attr.refused`), right before the object is checked. `attr.obj` is the whole object here, also for its Scale.
+    - `mutate`: change the object that the client sent. It has its defaults, and is not validated yet.
+    - `allocate`: set fields that only the server can set, and collect fields that the user may not write
+      (`attr.refused`). It runs right before validation. `attr.obj` is the whole object, also for a Scale.
       Deletes have no such phase.
-    - `validate`: accept or refuse the object once all rules of its kind are obeyed.
+    - `validate`: accept or reject the object, after the validation of its kind.
 
-    Each phase has a method that says whether it concerns such writes. `mutates` and `validates` are called for every
-    write and must cost next to nothing; `allocates` is called once for each sort of write. `mutate` may replace the
-    object, `allocate` changes it in place, `validate` leaves it alone. All three raise an APIError to reject the write.
+    Each phase has a method that says whether it applies to such writes. `mutates` and `validates` are called for every
+    write, so they must be very cheap; the result of `allocates` is cached. `mutate` may replace the object, `allocate`
+    changes it in place, `validate` must not change it. All three raise an APIError to reject the write.
 
-    builtin: whether the plugin concerns built-in kinds only; it is not asked about custom ones.
+    builtin: the plugin applies to built-in kinds only; it is not called for custom ones.
     """
 
     builtin = False
 
     async def start(self) -> None:
-        """Get ready, before the first write."""
+        """Prepare the plugin, before the first write."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Return whether `mutate` must be called for such writes."""
@@ -48,4 +48,4 @@ class Plugin:
         return False
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Reject the write, or let it pass."""
+        """Reject the write by raising an APIError, or return."""

@@ -1,4 +1,4 @@
-"""Refusals in the words of a real server's admission."""
+"""Errors of rejected writes, in kube-apiserver's words."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def forbid_write(attr: AdmissionAttributes, why: str, **more: Any) -> Forbidden:
 
 
 def internal_error(why: str) -> APIError:
-    """Return a 500, for failures that are not the client's fault."""
+    """Return a 500, for failures that the client did not cause."""
     return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 
 
 def name_of(attr: AdmissionAttributes) -> str:
-    """Return the object's name for a refusal: its name, generateName, or "Unknown"."""
+    """Return the object's name for an error text: its name, generateName, or "Unknown"."""
     if attr.name:
         return attr.name
     metadata = (attr.obj or {}).get("metadata") or {}
@@ -29,7 +29,7 @@ def name_of(attr: AdmissionAttributes) -> str:
 
 
 class Told(APIError):
-    """A refusal with a Status that a webhook or a hook wrote. given: the Status."""
+    """An error with the Status that a webhook or hook returned. given: the Status."""
 
     def __init__(self, given: dict[str, Any], message: str) -> None:
         super().__init__(message)

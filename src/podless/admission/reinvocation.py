@@ -10,7 +10,7 @@ from podless.runtime.jsonobject import Object
 
 
 class Reinvocation:
-    """The calls of one plugin for a write. Kept with the attributes between rounds."""
+    """The calls of one plugin for a write. The attributes keep it between the rounds."""
 
     def __init__(self) -> None:
         self._earlier: set[Hashable] = set()
@@ -25,20 +25,20 @@ class Reinvocation:
             found = attr.reinvocations[step] = cls()
         known: Reinvocation = found
         if attr.again and known._last != attr.obj:
-            known._require()  # a plugin between has changed the object
+            known._require()  # another plugin has changed the object since
         return known
 
     def skips(self, attr: AdmissionAttributes, one: Hashable) -> bool:
-        """Return whether this one is not to be asked, because it is the second round and nothing has changed for it."""
+        """Return whether to skip this call: in the second round, if the object has not changed since the first."""
         return attr.again and one not in self._again
 
     def changed(self, attr: AdmissionAttributes) -> None:
-        """Note that the object has changed, so that earlier callees may need to see it."""
+        """Note that the object has changed, so that earlier webhooks or policies may be called again."""
         self._require()
         attr.reinvoke = True
 
     def request_call(self, one: Hashable) -> None:
-        """Note that a callee wants to be called again if the object changes."""
+        """Note that this webhook or policy wants to be called again if the object changes."""
         self._earlier.add(one)
 
     def end(self, attr: AdmissionAttributes) -> None:

@@ -1,4 +1,4 @@
-"""A write as webhooks and policies see it: in the version that they ask for, with the values of expressions."""
+"""A write as webhooks and policies see it: in the requested version, and as values of CEL expressions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from podless.kinds.state import State
 from podless.runtime.jsonobject import Object
 
 _ABSENT = object()
-# what expressions see of a namespace's metadata
+# fields of a namespace's metadata that expressions can read
 _NAMESPACE = (
     "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
     "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "finalizers",
@@ -25,7 +25,7 @@ _NAMESPACE = (
 
 
 class Subject:
-    """One write, as one plugin sees it. Computed values are kept."""
+    """One write, as one plugin sees it. Computed values are cached."""
 
     def __init__(self, attr: AdmissionAttributes, state: State, authorizer: Authorizer) -> None:
         self.attr = attr
@@ -33,7 +33,8 @@ class Subject:
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
         self._seen: list[tuple[Object, Version, Object]] = []
-        self._as_sent: tuple[Object, Object] | None = None  # an object, and the same with the floats it came with
+        # an object, and the same object with the floats that the client sent
+        self._as_sent: tuple[Object, Object] | None = None
 
     @property
     def converter(self) -> Converter:
@@ -41,7 +42,7 @@ class Subject:
         return self._state.converter
 
     async def namespace(self) -> Entry | None:
-        """Return the namespace that the object is in, or is."""
+        """Return the namespace of the object, or the Namespace itself."""
         if self._namespace is _ABSENT:
             name = self.attr.namespace
             self._namespace = await self._state.namespace(name) if name else None
@@ -49,7 +50,7 @@ class Subject:
         return found
 
     async def shown(self, obj: Object | None, version: Version) -> Object | None:
-        """Return the object, or the old one, in a version; not to be changed. Raises ConversionFailed."""
+        """Return the new or old object in a version. The caller must not change it. Raises ConversionFailed."""
         attr = self.attr
         if obj is None or attr.written(version) or not attr.converted:
             return obj
@@ -73,7 +74,7 @@ class Subject:
         return self._as_sent[1]
 
     def request(self, version: Version) -> Object:
-        """Return the AdmissionRequest without uid and objects, for callees that get the object in a version."""
+        """Return the AdmissionRequest, without uid and objects, for an object in a version."""
         attr = self.attr
         group, _, noun = attr.type
         resource = {"group": attr.kind.group, "resource": attr.kind.plural}
@@ -97,7 +98,7 @@ class Subject:
         return request
 
     async def values(self, version: Version, needs: Container[str]) -> Object:
-        """Return the values of some names in expressions, except params and variables."""
+        """Return the values of the variables in `needs`, except params and the policy's own variables."""
         attr = self.attr
         values: Object = {
             "object": await self._sent(version),
@@ -108,7 +109,7 @@ class Subject:
         if "namespaceObject" in needs and not attr.of_namespace:
             values["namespaceObject"] = _namespace(await self.namespace())
         if "authorizer" in needs or "authorizer.requestResource" in needs:
-            from podless.cel.policies import AuthorizerValue as Asking  # takes its time; here there are expressions
+            from podless.cel.policies import AuthorizerValue as Asking  # a slow import, needed only for expressions
 
             asking = Asking(self._ask)
             about = (
@@ -122,7 +123,7 @@ class Subject:
         return values
 
     def _ask(self, question: Any) -> Any:
-        """Return the authorizer's decision on an expression's question."""
+        """Return the authorizer's decision for a check in an expression."""
         from podless.cel.policies import Answer
 
         user = self.attr.user if question.account is None else of_account(*question.account)
@@ -138,7 +139,7 @@ ANY_VERSION = "*"
 
 
 def _namespace(entry: Entry | None) -> Object | None:
-    """Return the part of a namespace that expressions see."""
+    """Return the fields of a namespace that expressions can read."""
     if entry is None:
         return None
     whole = entry.decode()

@@ -1,6 +1,6 @@
-"""ValidatingAdmissionPolicies: expressions that writes have to satisfy.
+"""ValidatingAdmissionPolicies: expressions that writes must satisfy.
 
-Source: k8s.io/apiserver pkg/admission/plugin/policy/validating, and the recorded answers.
+Source: k8s.io/apiserver pkg/admission/plugin/policy/validating, and recorded answers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 
 
 class Validation(NamedTuple):
-    """One expression that must hold, and the message if it does not."""
+    """One expression, and its message if it is false."""
 
     expression: Expression
     message: str
@@ -44,11 +44,11 @@ class Validation(NamedTuple):
 
 
 class ValidatingPolicy(Policy):
-    """A policy whose expressions have to hold."""
+    """A policy whose expressions must be true."""
 
     @cached_property
     def validations(self) -> list[Validation]:
-        """Its expressions."""
+        """The expressions, in order."""
         from podless.cel.policies import BOOL, STRING
 
         made = []
@@ -69,7 +69,7 @@ class ValidatingPolicy(Policy):
 
 
 class Failure(NamedTuple):
-    """A validation that does not hold. place: where it stands in the policy."""
+    """A failed validation. place: its index in the policy."""
 
     place: int
     message: str
@@ -77,7 +77,7 @@ class Failure(NamedTuple):
 
 
 class ValidatingAdmissionPolicy(Plugin):
-    """All bound policies."""
+    """The admission plugin that evaluates all bound policies."""
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         self._state = state
@@ -93,13 +93,13 @@ class ValidatingAdmissionPolicy(Plugin):
         return bool(self._hooks.concerning(operation, kind, subresource))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raise Forbidden with the code and reason of the policy."""
+        """Raise Forbidden, with the status code and reason of the first denial."""
         hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
         await _Run(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
 
 
 class _Run:
-    """All policies over one write."""
+    """The evaluation of all policies for one write."""
 
     def __init__(self, attr: AdmissionAttributes, subject: Subject) -> None:
         self.attr = attr
@@ -125,7 +125,7 @@ class _Run:
             raise self.denied
 
     def deny(self, found: PolicyFault | Invocation[ValidatingPolicy], failure: Failure) -> None:
-        """Record a denial. The first one counts."""
+        """Record a denial. Only the first one is reported."""
         if self.denied is not None:
             return
         bound = f" with binding '{found.binding.name}'" if found.binding is not None else ""
@@ -155,7 +155,7 @@ class _Run:
             )
 
     async def evaluate(self, found: Invocation[ValidatingPolicy]) -> list[Failure]:
-        """Return the validations that do not hold, and those that cannot be evaluated where that counts."""
+        """Return the failed validations. Those with an error are included if failurePolicy is Fail."""
         from podless.cel import policies
 
         policy = found.policy
@@ -180,7 +180,7 @@ class _Run:
         return failures
 
     async def matches_conditions(self, found: Invocation[ValidatingPolicy]) -> bool:
-        """Return whether the match conditions are met; they see no namespace. Raises ConditionFailed."""
+        """Return whether the match conditions are met. Raises ConditionFailed."""
         conditions = found.policy.conditions
         if conditions is None:
             return True
@@ -206,7 +206,7 @@ class _Run:
             for key, expression in annotations:
                 self.collect(found, f"{policy.name}/{key}", expression, activation)
         except (ConditionFailed, ConversionFailed):
-            return  # said already
+            return  # `evaluate` has reported it
         except policies.OutOfBudget as error:
             if policy.strict:
                 self.deny(found, Failure(0, str(error)))
@@ -229,7 +229,7 @@ class _Run:
 
 
 def _broken(index: int, validation: Validation, activation: Activation) -> Failure:
-    """Return the failure of a validation, with its messageExpression, its message, or its expression as text."""
+    """Return the failure of a validation. Its text is the messageExpression, the message, or the expression."""
     from podless.cel import policies
 
     text = ""

@@ -1,6 +1,6 @@
-"""The webhooks of configurations: which ones a write calls, and what their answers do.
+"""Webhooks: which of them a write calls, and what their responses do.
 
-Source: k8s.io/apiserver pkg/admission/plugin/webhook/{generic,mutating,validating}, and the recorded answers.
+Source: k8s.io/apiserver pkg/admission/plugin/webhook/{generic,mutating,validating}, and recorded answers.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ class Webhook:
         given = self.given.get("matchConditions")
         if not given:
             return None
-        from podless.cel.policies import Environment  # takes its time
+        from podless.cel.policies import Environment  # a slow import
 
         return Conditions(given, Environment(), strict=not self.open)
 
     def call(self, client: WebhookClient, subject: Subject, version: Version) -> Coroutine[Any, Any, Verdict]:
-        """Ask it about a write. Raises as `podless.admission.calls.call_webhook`."""
+        """Call the webhook for a write. Raises as `podless.admission.calls.call_webhook`."""
         return call_webhook(client, self.given, subject, version)
 
 
 class LocalHook(Webhook):
-    """A hook of podless.hooks, declared as a webhook is. The configuration of all of them is called "hooks"."""
+    """A hook of podless.hooks, declared like a webhook. All hooks belong to a configuration named "hooks"."""
 
     noun = "hook"
 
@@ -88,7 +88,7 @@ class LocalHook(Webhook):
 
 
 class _Webhooks(Plugin):
-    """All webhooks of one kind of configuration, in the order of their names; then the hooks that stand beside them."""
+    """All webhooks of one kind of configuration, sorted by name, and then the hooks of podless.hooks."""
 
     def __init__(self, kind: Kind, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
         self._state = state
@@ -115,14 +115,14 @@ class _Webhooks(Plugin):
         return self._webhooks.select_items(operation, kind, subresource) if self._webhooks.items else ()
 
     def _local(self, hooks: LoadedHooks) -> Sequence[Object]:
-        """Return the hooks that stand beside these webhooks."""
+        """Return the hooks of podless.hooks that belong to this plugin."""
         raise NotImplementedError
 
     def _subject(self, attr: AdmissionAttributes) -> Subject:
         return Subject(attr, self._state, self._authorizer)
 
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
-        """Return the version in which a webhook wants to see the object; None where it does not. Raises APIError."""
+        """Return the version in which a webhook gets the object, None if the write does not match. Raises APIError."""
         if webhook.by_rules:
             return webhook.matching.decide(subject.attr)
         version = await webhook.matching.find(subject)
@@ -169,7 +169,7 @@ def _read_webhooks(configuration: Object) -> list[Webhook]:
 
 
 def webhook_refusal(name: str, given: Mapping[str, Any] | None, noun: str = "webhook") -> Told:
-    """Return the error of a write that a webhook denied: its Status, with an error code and a prefixed message."""
+    """Return the error for a denied write: the webhook's Status, with an error code and a prefixed message."""
     result = {"code": 400, **(given or {})}
     result["code"] = max(result["code"], 400) if result["code"] < 1000 else 500
     said = result.get("message") or result.get("reason")
@@ -182,7 +182,7 @@ def _failed(webhook: Webhook, why: object) -> APIError:
 
 
 class ValidatingAdmissionWebhook(_Webhooks):
-    """Webhooks that say yes or no; all are called at once."""
+    """Validating webhooks, called concurrently."""
 
     def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
         super().__init__(VALIDATING_WEBHOOKS, state, authorizer, hooks)
@@ -203,7 +203,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 asked.append((webhook, version))
         if not asked:
             return
-        if len(asked) == 1:  # a task costs 20 us
+        if len(asked) == 1:  # avoid a task, which costs 20 us
             answers = [await self._judge(0, *asked[0], subject)]
         else:
             answers = await asyncio.gather(*(self._judge(place, *one, subject) for place, one in enumerate(asked)))
@@ -212,7 +212,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 raise answer
 
     async def _judge(self, place: int, webhook: Webhook, version: Version, subject: Subject) -> APIError | None:
-        """Return why a webhook denies a write, None if it allows it."""
+        """Return the error if a webhook denies the write, None if it allows it."""
         try:
             await self._ask(webhook, subject, version)
         except CallFailed as failed:
@@ -226,7 +226,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
 
 
 class MutatingAdmissionWebhook(_Webhooks):
-    """Webhooks that may change the object; one is called after the other."""
+    """Mutating webhooks, called one after the other."""
 
     def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
         super().__init__(MUTATING_WEBHOOKS, state, authorizer, hooks)
@@ -270,7 +270,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         return changed
 
     async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
-        """Carry out a webhook's patch; whether the object is another then. Raises CallFailed and APIError."""
+        """Apply a webhook's patch. Return whether the object changed. Raises CallFailed and APIError."""
         attr = subject.attr
         size = len(verdict.patch)
         if not size:
@@ -299,7 +299,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         return await self._settle(subject, version, made, size)
 
     async def _replace(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
-        """Take the object that a hook has made; whether it is another then. Raises APIError."""
+        """Replace the object with the one that a hook returned. Return whether it changed. Raises APIError."""
         assert verdict.obj is not None
         return await self._settle(subject, version, verdict.obj, verdict.size)
 

@@ -12,15 +12,15 @@ MODES = ("RBAC", "AlwaysAllow")
 
 
 class BadAccess(StartError, ValueError):
-    """The server cannot be told this; the text is one clear line for a person."""
+    """A setting of authentication is invalid. The text is one line for the user."""
 
 
-# signatures that a provider may make: those with a public key
+# signature algorithms that a provider may use: those with a public key
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
 
 
 def parse_claim(text: str) -> tuple[str, str]:
-    """Return a claim and its value. Raises ValueError."""
+    """Split CLAIM=VALUE. Raises ValueError."""
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise ValueError("expected CLAIM=VALUE")
@@ -31,8 +31,8 @@ def parse_claim(text: str) -> tuple[str, str]:
 class OIDC:
     """An OpenID Connect provider; the help text of each field describes it.
 
-    username_prefix: None for the issuer and #, but no prefix for the claim email. ca_file: None for the system's CAs.
-    Raises BadAccess for settings that cannot work.
+    username_prefix: None for the issuer and "#", or no prefix if the claim is email. ca_file: None for the system's
+    CAs. Raises BadAccess for invalid settings.
     """
 
     issuer: str = option(

@@ -1,9 +1,10 @@
-"""Tokens of service accounts: signed here, valid until they expire or the object that they are bound to is deleted.
+"""Service account tokens: podless signs and verifies them.
 
-A token is bound to the account, by its uid, and optionally to a Secret, Pod or Node. The token of a Secret of the type
-kubernetes.io/service-account-token does not expire, and is valid while the Secret has it. The signature is verified
-when a token is first seen; expiry and the existence of account, Secret, Pod and Node are checked at every request.
-Source: "Service account tokens" of the Kubernetes documents, and kubernetes/pkg/serviceaccount/claims.go.
+A token is bound to the account, by its uid, and optionally to a Secret, Pod or Node; it is valid until it expires or
+one of these is deleted. The token in a Secret of type kubernetes.io/service-account-token does not expire, and is valid
+while the Secret contains it. The signature is verified once per token; expiry and the existence of account, Secret, Pod
+and Node are checked for every request. Source: "Service account tokens" of the Kubernetes documentation, and
+kubernetes/pkg/serviceaccount/claims.go.
 """
 
 from __future__ import annotations
@@ -32,38 +33,39 @@ if TYPE_CHECKING:
 log = logging.getLogger("podless")
 
 ALGORITHM = "ES256"
-SECRET = f"{keys.OWN}keys/accounts"  # where all servers of a store have their key
-_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of P-256: keys are below it
+SECRET = f"{keys.OWN}keys/accounts"  # the signing key, shared by all servers of a store
+# the order of P-256; private keys are smaller
+_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _CLAIM = "kubernetes.io"
-_KEPT = "kubernetes/serviceaccount"  # who issues the tokens that Secrets have
+_KEPT = "kubernetes/serviceaccount"  # the issuer of tokens in Secrets
 _KEPT_CLAIM = "kubernetes.io/serviceaccount/"
-_INVALID = "kubernetes.io/legacy-token-invalid-since"  # a label of a Secret whose token was ended
+_INVALID = "kubernetes.io/legacy-token-invalid-since"  # a label of Secrets with an invalidated token
 _NOBODY = TokenVerdict(None)
 _EXTRA = "authentication.kubernetes.io/"
-_LEEWAY = 60  # seconds after the end of a Pod or Node for which tokens bound to it are good
+_LEEWAY = 60  # seconds that a bound token stays valid after its Pod or Node is due to go
 
 
 class BadKey(StoreError):
-    """The signing key cannot be used; the text is one clear line for a person."""
+    """The signing key cannot be used. The text is one line for the user."""
 
 
 class BoundObject(NamedTuple):
-    """An object that a token is bound to, or only names. uid: "" where no such object is there."""
+    """An object that a token is bound to, or only mentions. uid: "" if the object does not exist."""
 
     name: str
     uid: str
 
     def claim(self) -> dict[str, str]:
-        """Return the claim of a token that is bound to the object."""
+        """Return the claim for this object."""
         return {"name": self.name, "uid": self.uid} if self.uid else {"name": self.name}
 
     def alive(self, collection: WatchCache, namespace: str) -> bool:
-        """Return whether it is still there: the same one, and not about to go."""
+        """Return whether the object, with the same uid, exists and is not being deleted."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         return entry is not None and account_uid(entry) == self.uid
 
     def runs(self, collection: WatchCache, namespace: str) -> bool:
-        """Return whether a Pod or Node is still there: the same one, and not over its deletion time for a minute."""
+        """Return whether the Pod or Node, with the same uid, exists, and its deletion is not overdue by a minute."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         if entry is None:
             return False
@@ -72,7 +74,7 @@ class BoundObject(NamedTuple):
 
 
 def _lifetime(entry: Entry) -> tuple[str, float | None]:
-    """Return the object's uid and the Unix time at which it is to go, None for never; found once."""
+    """Return the object's uid and the Unix time of its deletion, None for never; cached."""
     known: tuple[str, float | None] | None = entry.forms.get("lifetime")
     if known is None:
         metadata = entry.decode()["metadata"]
@@ -82,7 +84,7 @@ def _lifetime(entry: Entry) -> tuple[str, float | None]:
 
 
 def account_uid(entry: Entry) -> str:
-    """Return the object's uid, cached; "" for one that is being deleted."""
+    """Return the object's uid, cached; "" if it is being deleted."""
     known: str | None = entry.forms.get("identity")
     if known is None:
         known = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"].get("uid", "")
@@ -99,9 +101,9 @@ def _kept(entry: Entry) -> str:
 
 
 class Accounts:
-    """Signs tokens for service accounts, and knows them again.
+    """Signs and verifies tokens for service accounts.
 
-    secret: the signing key, as `make_secret` gives it. pods, nodes: None where tokens cannot be bound to any.
+    secret: the signing key, from `make_secret`. pods, nodes: None if tokens cannot be bound to them.
     """
 
     def __init__(
@@ -121,12 +123,12 @@ class Accounts:
         self._key: EllipticCurvePrivateKey | None = None
 
     def knows_issuer(self, issuer: str) -> bool:
-        """Return whether a token that names this issuer can be one of ours."""
+        """Return whether tokens of this issuer can be ours."""
         return issuer in (self.issuer, _KEPT)
 
     @staticmethod
     def load() -> None:
-        """Import what tokens are signed with, which takes a tenth of a second."""
+        """Import the libraries for signing, which takes 100 ms."""
         import jwt
         from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -135,7 +137,7 @@ class Accounts:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether that has been done."""
+        """Whether `load` has completed."""
         return self._key is not None
 
     def issue(
@@ -143,7 +145,7 @@ class Accounts:
     ) -> str:
         """Return a new token for an account. seconds: its validity. Raises BadKey.
 
-        bound: the object that it is bound to, by "secret", "pod" or "node"; a node beside a pod is only named.
+        bound: the object that it is bound to, under "secret", "pod" or "node". A node next to a pod is only mentioned.
         """
         now = int(clock.time())
         inner: dict[str, Any] = {"namespace": account.namespace}
@@ -162,7 +164,7 @@ class Accounts:
         return self._sign(claims)
 
     def kept(self, namespace: str, account: BoundObject, secret: str) -> str:
-        """Return the token for an account that a Secret is to have. Raises BadKey."""
+        """Return the token to store in an account's Secret. Raises BadKey."""
         inner = {
             "namespace": namespace,
             "secret.name": secret,
@@ -179,7 +181,7 @@ class Accounts:
         return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Return the verdict on a token: its user and audiences, or no user if it is invalid."""
+        """Verify a token. The user of the verdict is None if the token is invalid."""
         try:
             claims = self._verified(token, audiences)
         except BadKey as error:
@@ -202,7 +204,7 @@ class Accounts:
 
         kept = read_issuer(token) == _KEPT
         required = ["iss", "sub"] if kept else ["exp", "iat", "iss", "sub", "aud"]
-        # from when on it is good we have said ourselves, by our own clock
+        # podless set these times by its own clock, so it need not check them
         options: Any = {"require": required, "verify_iat": False, "verify_nbf": False}
         key = self._signer().public_key()
         try:
@@ -219,7 +221,7 @@ class Accounts:
         return claims
 
     def _verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
-        # what is looked into here has our own signature
+        # the signature is ours, so the claims have the expected form
         inner = claims[_CLAIM]
         namespace, until = inner["namespace"], claims["exp"]
         account = BoundObject(inner["serviceaccount"]["name"], inner["serviceaccount"]["uid"])
@@ -258,7 +260,7 @@ class Accounts:
             entry = self._secrets.get(place)
             return entry is not None and _kept(entry) == data and account.alive(self._accounts, namespace)
 
-        # such a token says nothing of audiences: it is for this server
+        # tokens in Secrets have no audiences: they are for this server
         fitting = tuple(one for one in audiences if one == self.issuer)
         if not fitting or not holds():
             return _NOBODY
@@ -272,7 +274,7 @@ class Accounts:
         return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **place}]}
 
     def _signer(self) -> EllipticCurvePrivateKey:
-        """Return the key; made of its number when it is first needed."""
+        """Return the private key, derived at first use."""
         if self._key is None:
             from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -284,7 +286,7 @@ class Accounts:
 
 
 def make_secret(former: Path) -> bytes:
-    """Return a new signing key: the number of a P-256 key, in hexadecimal digits.
+    """Return a new signing key: a P-256 private key as a hexadecimal number.
 
     former: the PEM file of earlier releases; its key is used if it exists. Raises BadKey.
     """

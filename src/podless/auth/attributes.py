@@ -10,7 +10,7 @@ from podless.meta.errors import APIError, describe_object, qualify_resource
 
 
 class Attributes(NamedTuple):
-    """One question to the authorizer.
+    """One authorization check.
 
     verb: of the API (get, list, deletecollection ...), or an HTTP method in lower case if path is set. path: of a
     non-resource request, "" for resources. namespace, name: "" for all.
@@ -27,7 +27,7 @@ class Attributes(NamedTuple):
 
 
 class AccessDenied(APIError):
-    """403: the user lacks the right. reason: of the authorizer."""
+    """A 403: the user lacks the permission. reason: from the authorizer."""
 
     code, reason = 403, "Forbidden"
 

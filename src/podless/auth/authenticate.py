@@ -1,6 +1,6 @@
 """Authentication: client certificates, then bearer tokens, then anonymous.
 
-Results are cached as long as they hold, so a known client costs one lookup.
+Results are cached while they are valid, so a known client costs one dictionary look-up.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Authenticators:
     )
 
     def authenticators(self, audience: str) -> list[Issued]:
-        """Return the configured authenticators, in order. audience: the name of this server."""
+        """Return the configured authenticators, in order. audience: of this server."""
         return [Provider(self.oidc, audience)] if self.oidc is not None else []
 
 
 class Authenticator:
     """Authenticates requests. anonymous: accept requests without credentials.
 
-    accounts: issues and verifies tokens of service accounts, None for none. others: further token authenticators.
+    accounts: issues and verifies service account tokens, None to accept none. others: further token authenticators.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class Authenticator:
         self._tokens = tokens
         self._issued: tuple[Issued, ...] = (accounts, *others) if accounts is not None else tuple(others)
         self._anonymous = anonymous
-        self._known: dict[str, TokenVerdict] = {}  # by Authorization header
+        self._known: dict[str, TokenVerdict] = {}  # key: the Authorization header
 
     def user(self, headers: Mapping[str, str], certificate: Certificate | None) -> User | Coroutine[Any, Any, User]:
-        """Return the user, or a coroutine that does. Both raise Unauthorized."""
+        """Return the user, or a coroutine that returns it. Both raise Unauthorized."""
         if certificate is not None and (user := certificate.user) is not None:
             return user
         header = headers.get("authorization", "")
@@ -81,7 +81,7 @@ class Authenticator:
         return self._signed(header, token)
 
     def name(self, headers: Mapping[str, str], certificate: Certificate | None) -> str:
-        """Return the user's name if it is known at once, "" otherwise."""
+        """Return the user's name if it is cached, "" otherwise."""
         if certificate is not None and (user := certificate.user) is not None:
             return user.name
         known = self._known.get(headers.get("authorization", ""))
@@ -106,7 +106,7 @@ class Authenticator:
         self._known[header] = verdict
 
     async def token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Verify a token for one of the audiences; the user is None if it is invalid."""
+        """Verify a token for one of the audiences. The user of the verdict is None if the token is invalid."""
         found = self._tokens.find(token)
         if found is None:
             return await self._ask(token, audiences)

@@ -11,7 +11,7 @@ from podless.auth.user import User
 
 
 class Decision(NamedTuple):
-    """A decision. reason: why, "" if there is nothing to say. error: what failed, "" for nothing."""
+    """A decision. reason: "" if there is none. error: what failed, "" for nothing."""
 
     allowed: bool
     reason: str = ""
@@ -19,10 +19,10 @@ class Decision(NamedTuple):
 
 
 class Authorizer(Protocol):
-    """Decides by the present rules."""
+    """Decides by the current rules."""
 
     def allowed(self, user: User, asked: Attributes) -> bool:
-        """Return whether the user may do it."""
+        """Return whether the user may make the request."""
 
     def decide(self, user: User, asked: Attributes) -> Decision:
         """Return the decision with its reason."""
@@ -39,7 +39,7 @@ class Authorizer(Protocol):
     def find_missing_rules(
         self, user: User, namespace: str, wanted: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
-        """Return the parts of some rules that the user does not hold in a namespace, and errors."""
+        """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return the rules of a Role or ClusterRole, None if it does not exist."""

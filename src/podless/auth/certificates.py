@@ -1,7 +1,7 @@
 """Client certificates: the common name is the user, the organizations are the groups.
 
-That a certificate is signed by a trusted authority is found out when the connection is made; whether it has expired is
-looked at again at every request, for connections can outlive certificates.
+The TLS handshake verifies the signatures. The validity period is checked for every request, because connections can
+outlive certificates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CREDENTIAL = "authentication.kubernetes.io/credential-id"
 
 
 class Certificate:
-    """A client's certificate. der: its bytes; fields: as ssl's `getpeercert` gives them; trusted: by its signatures."""
+    """A client's certificate. der: its bytes. fields: from ssl's `getpeercert`. trusted: a trusted CA has signed it."""
 
     def __init__(self, der: bytes, fields: dict[str, Any], *, trusted: bool = True) -> None:
         self._der = der

@@ -1,9 +1,9 @@
-"""Constrained impersonation: acting as another user for some verbs only.
+"""Constrained impersonation: impersonating a user for some verbs only.
 
-A user needs the right to impersonate (the verb impersonate:MODE on users, groups ... of authentication.k8s.io) and the
-right to do the request in that role (impersonate-on:MODE:VERB on the requested resource). There is a mode for nodes,
-one for service accounts and one for all other users. Source: "Constrained impersonation" of the Kubernetes documents
-(KEP 5284).
+A user needs the permission to impersonate (the verb impersonate:MODE on users, groups ... of authentication.k8s.io) and
+the permission to make the request as the impersonated user (impersonate-on:MODE:VERB on the resource). There is one
+mode for nodes, one for service accounts and one for all other users. Source: "Constrained impersonation" of the
+Kubernetes documentation (KEP 5284).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from podless.meta import names
 _GROUP = "authentication.k8s.io"
 _NODE = "system:node:"
 _NODES = "system:nodes"
-_MANY = 4  # from so many groups or extra values on, the right to all of them is asked for first
+_MANY = 4  # with this many groups or extra values, the permission for all of them is checked first
 _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 
 def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> tuple[str, ...] | None:
-    """Return the groups of the impersonated user, None if the user may not do this request as that user."""
+    """Return the groups of the impersonated user, None if the request as that user is not permitted."""
     mode, place, given = _mode(other)
     if not mode or not authorizer.allowed(user, asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}")):
         return None
@@ -60,7 +60,7 @@ def _mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
 
 
 def _sound(extra: tuple[str, tuple[str, ...]]) -> bool:
-    """Return whether a key is a path under a domain, in lower case, with values that say something."""
+    """Return whether the key is a path under a domain, in lower case, and no value is empty."""
     key, values = extra
     match = _KEY.fullmatch(key)
     return (

@@ -1,6 +1,6 @@
-"""Impersonation: the Impersonate- headers, and the rights that they need.
+"""Impersonation: the Impersonate- headers, and the permissions that they need.
 
-Source: "User impersonation" of the Kubernetes documents, and the recorded answers.
+Source: "User impersonation" of the Kubernetes documentation, and recorded answers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
 def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> User:
     """Return the impersonated user, with the groups that its name implies. asked: the request.
 
-    Raises Denied.
+    Raises AccessDenied.
     """
     groups = constrained.allowed_groups(authorizer, user, other, asked)
     if groups is None:
@@ -65,13 +65,13 @@ def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Att
 
 
 def list_places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
-    """Return questions one of which is asked in every namespace that `impersonate_user` asks about."""
+    """Return typical checks for each namespace in which `impersonate_user` checks something."""
     known = parse_account(other.name)
     return (asked,) if known is None else (asked, Attributes("impersonate", namespace=known[0]))
 
 
 def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
-    """Return the groups of a user that may be impersonated without constraints. Raises Denied."""
+    """Return the groups of a user, if impersonation without constraints is permitted. Raises AccessDenied."""
     for needed in _list_attributes(other):
         if not authorizer.allowed(user, needed):
             raise AccessDenied(user, needed, authorizer.decide(user, needed).reason)
@@ -80,7 +80,7 @@ def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
 
 
 def _list_attributes(other: User) -> list[Attributes]:
-    """Return the attributes that must be allowed to impersonate a user."""
+    """Return the checks that unconstrained impersonation of a user needs."""
     known = parse_account(other.name)
     if known is None:
         asked = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
@@ -95,7 +95,7 @@ def _list_attributes(other: User) -> list[Attributes]:
 
 
 def _go(user: User) -> str:
-    """Return the user as Go prints it."""
+    """Return the user as Go formats it."""
     groups = f"[]string{_braced(user.groups)}" if user.groups else "[]string(nil)"
     extra = "map[string][]string(nil)"
     if user.extra:
@@ -105,7 +105,7 @@ def _go(user: User) -> str:
 
 
 def _list_references(user: User) -> Iterator[str]:
-    """Yield impersonated parts without a user name, as Go prints an ObjectReference."""
+    """Yield the impersonated parts other than a user name, as Go formats an ObjectReference."""
     for group in user.groups:
         yield f"{{Group  {group}    }}"
     for key, values in user.extra.items():

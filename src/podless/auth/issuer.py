@@ -1,4 +1,4 @@
-"""HTTPS requests to an OpenID Connect provider: its discovery document, its keys, and the tokens that it grants.
+"""HTTPS requests to an OpenID Connect provider: its discovery document, its keys, and its tokens.
 
 Source: OpenID Connect Discovery 1.0; RFC 6749, sections 4.1.3 and 6; RFC 7009; RFC 7636.
 """
@@ -18,10 +18,10 @@ from podless.runtime.files import describe_fault
 if TYPE_CHECKING:
     import aiohttp
 
-_TIME = 10.0  # seconds that a request may take
+_TIME = 10.0  # timeout of a request, in seconds
 _LARGEST = 1 << 20  # bytes of a document
 _LONGEST = 200  # characters of an error text that are shown
-_REFRESH_TOKEN = 1 << 12  # characters; longer ones are not handed on
+_REFRESH_TOKEN = 1 << 12  # characters; longer refresh tokens are dropped
 _PATH = "/.well-known/openid-configuration"
 
 
@@ -30,12 +30,12 @@ class ProviderUnreachable(Exception):
 
 
 class GrantRejected(Exception):
-    """The provider rejects an authorization code or a refresh token; the text is the provider's."""
+    """The provider rejects an authorization code or a refresh token. The text is the provider's."""
 
 
 @dataclass(frozen=True)
 class Granted:
-    """An ID token, and the refresh token for the next one, "" if the provider gives none."""
+    """An ID token, and the refresh token for the next one ("" if the provider returns none)."""
 
     token: str
     refresh: str
@@ -76,11 +76,11 @@ class Issuer:
         return await self._ask_for_tokens(endpoint, {"grant_type": "refresh_token", "refresh_token": refresh})
 
     async def revoke_token(self, endpoint: str, refresh: str) -> None:
-        """Make a refresh token useless. Raises ProviderUnreachable."""
+        """Revoke a refresh token. Raises ProviderUnreachable."""
         await self._ask(endpoint, {"client_id": self.settings.client_id, "token": refresh}, with_body=False)
 
     async def _ask_for_tokens(self, endpoint: str, form: Mapping[str, str]) -> Granted:
-        """Raise GrantRejected, ProviderUnreachable."""
+        """Request tokens with a form. Raises GrantRejected, ProviderUnreachable."""
         status, answer = await self._ask(endpoint, {"client_id": self.settings.client_id, **form})
         if status != 200:
             told = [answer.get(name) for name in ("error", "error_description")]
@@ -96,8 +96,8 @@ class Issuer:
     ) -> tuple[int, dict[str, Any]]:
         """Get a JSON object, or post a form for one. Raises ProviderUnreachable.
 
-        Only the answer to a form may have another status than 200: 400 or 401 with a JSON object.
-        with_body: whether the answer is read.
+        Only responses to a form may have a status other than 200: 400 or 401 with a JSON object. with_body: read the
+        response.
         """
         import aiohttp
 
@@ -121,7 +121,7 @@ class Issuer:
 
 
 async def _read_object(answer: aiohttp.ClientResponse, url: str) -> dict[str, Any]:
-    """Read a JSON object. Raises ProviderUnreachable, ValueError, aiohttp.ClientError."""
+    """Read a JSON object from a response. Raises ProviderUnreachable, ValueError, aiohttp.ClientError."""
     body = bytearray()
     async for piece in answer.content.iter_chunked(1 << 16):
         body += piece

@@ -9,12 +9,12 @@ import orjson
 
 
 def by_token(token: str) -> dict[str, str]:
-    """Return the credentials of a user with a bearer token."""
+    """Return the `user` entry of a kubeconfig for a bearer token."""
     return {"token": token}
 
 
 def by_certificate(certificate: bytes, key: bytes) -> dict[str, str]:
-    """Return the credentials of a user with a client certificate; both in PEM."""
+    """Return the `user` entry of a kubeconfig for a client certificate and key in PEM."""
     return {
         "client-certificate-data": base64.b64encode(certificate).decode(),
         "client-key-data": base64.b64encode(key).decode(),

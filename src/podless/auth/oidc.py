@@ -1,7 +1,7 @@
-"""OpenID Connect: signed tokens of an identity provider, whose keys are fetched over HTTPS when needed.
+"""OpenID Connect: signed tokens of an identity provider. podless fetches its keys over HTTPS at first use.
 
-Keys are cached, and fetched again when a token names an unknown one, at most every few seconds; concurrent requests
-share a fetch. Source: "OpenID Connect Tokens" of the Kubernetes documents and OpenID Connect Discovery.
+Keys are cached, and fetched again if a token names an unknown one, at most every 10 seconds; concurrent requests share
+a fetch. Source: "OpenID Connect Tokens" of the Kubernetes documentation, and OpenID Connect Discovery.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("podless")
 
 _NOBODY = TokenVerdict(None)
-_AGAIN = 10.0  # seconds between two fetches
+_AGAIN = 10.0  # minimum seconds between two fetches
 
 
 class Provider:
-    """An identity provider. audience: the name of this server as an audience of tokens.
+    """An identity provider. audience: of this server.
 
     Raises BadAccess for an invalid CA file.
     """
@@ -43,11 +43,11 @@ class Provider:
         self._lock = asyncio.Lock()
 
     def knows_issuer(self, issuer: str) -> bool:
-        """Return whether a token that names this issuer can be one of the provider's."""
+        """Return whether tokens of this issuer can be the provider's."""
         return issuer == self._settings.issuer
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Return the verdict on a token; no user if it is invalid or the provider's keys are not available."""
+        """Verify a token. The user of the verdict is None if it is invalid or the provider's keys are not available."""
         if self._audience not in audiences:
             return _NOBODY
         claims = await self._verified(token)
@@ -80,18 +80,18 @@ class Provider:
                 except jwt.InvalidSignatureError:
                     continue
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-            return None  # neither the token nor why it is wrong belongs in a log
+            return None  # log neither the token nor why it is invalid
         except ProviderUnreachable as error:
             log.warning("oidc: cannot fetch the keys of %s: %s", settings.issuer, error)
         return None
 
     async def _find_keys(self, identity: str | None) -> list[jwt.PyJWK]:
-        """Return the keys that may have signed a token. Raises ProviderUnreachable."""
+        """Return the keys that can have signed a token. Raises ProviderUnreachable."""
         found = self._fitting(identity)
         if found:
             return found
         async with self._lock:
-            found = self._fitting(identity)  # another request may have fetched them meanwhile
+            found = self._fitting(identity)  # again, because another request can have fetched them meanwhile
             if not found and time.monotonic() - self._fetched >= _AGAIN:
                 self._fetched = time.monotonic()
                 self._keys = await self._fetch()
@@ -111,7 +111,7 @@ class Provider:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
     def _user(self, claims: dict[str, Any]) -> User | None:
-        """Return the user of some claims; None if a claim is missing or malformed."""
+        """Return the user that the claims name; None if a claim is missing or malformed."""
         settings = self._settings
         name = claims.get(settings.username_claim)
         if not isinstance(name, str) or not name:

@@ -1,7 +1,7 @@
-"""RBAC: who may do what, from the roles and bindings that are stored now.
+"""RBAC: decisions by the stored roles and bindings.
 
-Bindings are kept by subject and taken in as they change; the rules of a role are compiled once for each of its states,
-so that a question is answered without going through them. Decisions are kept until anything in the group
+Bindings are indexed by subject and updated with each change. The rules of a role are compiled once for each of its
+states, so that a decision does not iterate over them. Decisions are cached until an object of the group
 rbac.authorization.k8s.io changes.
 """
 
@@ -27,22 +27,21 @@ from podless.offload.offloop import LONG
 from podless.runtime.bounded import LONGEST
 from podless.runtime.meter import charge, each_part
 
-Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
+Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it authenticates as
 
-# characters of the decisions that are kept, with what they are about, and of the longest of them: users may be in
-# hundreds of groups
+# characters of all cached decisions with their keys, and of the longest one: users can be in hundreds of groups
 _MOST = 8 << 20
 _LONGEST = 16 * LONGEST
-_OWN = 256  # that each counts for beside its texts
-_MERGED = 8  # bindings of a subject that are looked at in a step
-_STEP = 64  # bytes of a role that are decoded in a step
+_OWN = 256  # characters that each cached decision counts for, besides its texts
+_MERGED = 8  # bindings of a subject that one step merges
+_STEP = 64  # bytes of a role that one step decodes
 _YES = Decision(True)
 
 
 class RoleBinding(NamedTuple):
-    """A role for some subjects. namespace: where it holds, "" for everywhere. subjects: each with its first place.
+    """A binding of a role. namespace: where it applies, "" for everywhere. subjects: each with its first index.
 
-    accounts: by their places the service accounts among the subjects, as they are written: NAME/NAMESPACE.
+    accounts: service accounts among the subjects as NAME/NAMESPACE, by index.
     """
 
     key: str
@@ -54,7 +53,7 @@ class RoleBinding(NamedTuple):
     accounts: dict[int, str]
 
     def describe_binding(self, mine: dict[Subject, None]) -> str:
-        """Return the binding as the reason of a decision names it, with its first subject that is a user's."""
+        """Return the text for a binding in the reason of a decision, with the first of the user's subjects."""
         subject = min(mine.keys() & self.subjects.keys(), key=self.subjects.__getitem__)
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
@@ -63,7 +62,7 @@ class RoleBinding(NamedTuple):
         return f"{kind} {quote(name)} of {self.role_kind} {quote(self.role)} to {whom}"
 
 
-# by the namespace that they hold in, the bindings of each subject; of several by their keys
+# for each namespace and subject: one binding, or several by their keys
 _Held = dict[str, dict[Subject, RoleBinding | dict[str, RoleBinding]]]
 
 
@@ -76,8 +75,8 @@ class RBAC:
         self._bindings = (_collection(cache, CLUSTER_ROLE_BINDINGS), _collection(cache, ROLE_BINDINGS))
         self._held: _Held = {}
         self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
-        self.kept = 0  # characters of the decisions that are kept
-        self._changes = 0  # of roles and bindings
+        self.kept = 0  # characters of the cached decisions
+        self._changes = 0  # number of changes of roles and bindings
         self._long: set[str] = set()  # keys of long roles whose rules are not compiled
 
     async def start(self) -> None:
@@ -139,22 +138,21 @@ class RBAC:
         if not held:
             self._held.pop(binding.namespace, None)
 
-    # decisions
-
     def allowed(self, user: User, asked: Attributes) -> bool:
-        """Return whether the user may do it."""
+        """Return whether the user may make the request."""
         return user.master or self.decide(user, asked).allowed
 
     def decide(self, user: User, asked: Attributes) -> Decision:
         """Return whether a request is allowed, and the reason."""
         if user.master:
             return _YES
-        key = user.name, user.groups, asked  # nothing else of a user counts, and tokens differ in what else there is
+        # the uid is left out, and extra too, which differs between tokens: RBAC does not look at them
+        key = user.name, user.groups, asked
         known = self._decided.get(key)
         if known is None:
             seen = self._changes
             known = self._decide(user, asked)
-            if seen == self._changes:  # else others came between, and what was found may be of the past
+            if seen == self._changes:  # else a role or binding changed meanwhile, and the decision can be stale
                 self._keep(key, known)
         return known
 
@@ -175,7 +173,7 @@ class RBAC:
         )
 
     def _keep(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
-        """Cache a decision unless it or its question is long. The oldest are dropped first."""
+        """Cache a decision unless it or its key is long. The oldest ones are dropped first."""
         size = _size(*key, decision)
         if size > _LONGEST or sum(map(len, key[2])) > LONGEST or key in self._decided:
             return
@@ -187,7 +185,7 @@ class RBAC:
 
     def _decide(self, user: User, asked: Attributes) -> Decision:
         errors: list[str] = []
-        refused: set[tuple[str, str]] = set()  # roles that do not allow it
+        refused: set[tuple[str, str]] = set()  # roles that do not allow the request
         mine = _subjects(user)
         for binding in self._bound(mine, asked.namespace):
             name = binding.role_kind, binding.role
@@ -217,7 +215,7 @@ class RBAC:
     def find_missing_rules(
         self, user: User, namespace: str, wanted: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
-        """Return the parts of some rules that the user does not hold in a namespace, and what went wrong."""
+        """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
         held: dict[str, RoleRules] = {}
         errors: list[str] = []
         for binding in self._bound(_subjects(user), namespace):
@@ -234,7 +232,7 @@ class RBAC:
         return None if entry is None else entry.decode().get("rules") or []
 
     def _bound(self, mine: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
-        """Yield the bindings of a user in a namespace: first cluster role bindings, each group by key."""
+        """Yield the bindings of a user in a namespace: cluster role bindings first, each group sorted by key."""
         for space in ("", namespace) if namespace else ("",):
             if (held := self._held.get(space)) is not None:
                 found = _bindings(held, mine)
@@ -265,7 +263,7 @@ def _subjects(user: User) -> dict[Subject, None]:
 def _bindings(
     held: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: dict[Subject, None]
 ) -> dict[str, RoleBinding]:
-    """Return the bindings that have a subject of the user, by key."""
+    """Return the bindings that name one of the user's subjects, by key."""
     found: dict[str, RoleBinding] = {}
     if len(mine) <= len(held):
         for subjects in each_part(tuple(mine)):
@@ -297,7 +295,7 @@ def _collection(cache: Cache, kind: Kind) -> WatchCache:
 
 
 def parse_binding(entry: Entry) -> RoleBinding:
-    """Return a stored binding."""
+    """Parse a stored RoleBinding or ClusterRoleBinding."""
     obj = entry.decode()
     subjects: dict[Subject, int] = {}
     accounts: dict[int, str] = {}

@@ -1,6 +1,6 @@
 """The default roles and bindings of every server.
 
-Source: "Default roles and role bindings" of the Kubernetes documents, for the kinds that are served here.
+Source: "Default roles and role bindings" of the Kubernetes documentation, for the kinds that podless serves.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _RULES: dict[str, tuple[PolicyRule, ...]] = {
     ),
 }
 _AGGREGATED = {role: _aggregated(role) for role in ("view", "edit", "admin")}
-_NEXT = {"view": "edit", "edit": "admin"}  # whose rules are also those of a role
+_NEXT = {"view": "edit", "edit": "admin"}  # the role that includes the rules of this one
 _SUBJECTS = {
     "cluster-admin": (MASTERS,),
     "system:discovery": (AUTHENTICATED,),

@@ -1,6 +1,6 @@
-"""Policy rules: what the rules of a role allow, and whether some rules cover others.
+"""Policy rules: which requests the rules of a role allow, and which rules cover others.
 
-Source: "Using RBAC Authorization" of the Kubernetes documents, and the recorded answers.
+Source: "Using RBAC Authorization" of the Kubernetes documentation, and recorded answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PolicyRule = dict[str, Any]
 
 ALL = "*"
 _ANY_NAME = ""
-# the fields of a rule in the order in which its text names them
+# the fields of a rule, in the order of its text
 _SHOWN = {
     "apiGroups": "APIGroups",
     "resources": "Resources",
@@ -25,19 +25,19 @@ _SHOWN = {
     "resourceNames": "ResourceNames",
     "verbs": "Verbs",
 }
-_WORD = 64  # a set of rules is kept as bits where it has one of so many rules, as their places where it has fewer
-_REMEMBERED = 256  # items of which it is remembered what covers them
-_STEP = 1 << 12  # rules of whose bits the processor goes through so many in a step
-# the rules that have an item: bits, or the places of few among many
+_WORD = 64  # sets of at least this many rules are stored as bits, smaller ones as indexes
+_REMEMBERED = 256  # items whose covering rules are cached
+_STEP = 1 << 12  # bits of a set that one step intersects
+# the rules that list an item: bits, or a few indexes
 _Places = int | tuple[int, ...]
 _Held = dict[str, _Places]
 
 
 class RoleRules:
-    """The rules of one role, indexed by their fields. Building the index takes time in proportion to their length.
+    """The rules of one role, indexed by their fields. Indexing takes time in proportion to the number of items.
 
-    A set of rules is an int, with a bit for each rule. So a question about four fields is answered by an intersection
-    of four sets, in which one step handles thousands of rules.
+    A set of rules is an int with a bit for each rule. A check of four fields intersects four sets, which handles
+    thousands of rules in one step.
     """
 
     __slots__ = ("_groups", "_named", "_paths", "_prefixes", "_resources", "_unnamed", "_verbs", "count")
@@ -49,7 +49,7 @@ class RoleRules:
         unnamed = []
         for place, rule in enumerate(rules):
             charge(len(rule))
-            alone = (place,)  # which all items share that no other rule has
+            alone = (place,)  # one tuple for all items of this rule, to save memory
             for name, items in rule.items():
                 if (held := fields.get(name)) is not None:
                     _note_items(held, items or (), alone)
@@ -66,7 +66,7 @@ class RoleRules:
         self._resources: _Held = fields["resources"]
         self._named: _Held = fields["resourceNames"]
         self._paths: _Held = fields["nonResourceURLs"]
-        self._prefixes: dict[int, _Held] = prefixes  # by their length
+        self._prefixes: dict[int, _Held] = prefixes  # key: length of the prefix
         self._unnamed = _bits(unnamed) if unnamed else 0
 
     def allows(self, asked: Attributes) -> bool:
@@ -95,17 +95,17 @@ class RoleRules:
         return self._any(self._groups, group, ALL)
 
     def resource(self, resource: str) -> int:
-        """Return the rules for a resource, which may be a subresource of any."""
+        """Return the rules for a resource, which can include a subresource."""
         _, slash, sub = resource.partition("/")
         return self._any(self._resources, resource, ALL, *((f"*/{sub}",) if slash else ()))
 
     def name(self, name: str) -> int:
-        """Return the rules for a name: those that list it, and those without names."""
+        """Return the rules for a name: those that list it, and those without resourceNames."""
         known = self._named.get(name)
         return self._unnamed if known is None else self._unnamed | _bits(known)
 
     def unnamed(self, _: str = "") -> int:
-        """Return the rules for all names."""
+        """Return the rules without resourceNames."""
         return self._unnamed
 
     def url(self, url: str) -> int:
@@ -117,7 +117,7 @@ class RoleRules:
         return found
 
     def find_entries(self, name: str, item: str) -> tuple[_Places | None, ...]:
-        """Return the index entries of an item. Items with equal entries are named by the same rules.
+        """Return the index entries of an item. Items with equal entries are in the same rules.
 
         name: of the field.
         """
@@ -148,14 +148,14 @@ def _note_items(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -
 
 
 def _pack(held: dict[str, Any], count: int) -> None:
-    """Store long lists of rules as bits."""
+    """Store large sets of rules as bits."""
     charge(len(held))
     for item, places in held.items():
         held[item] = _bits(places) if len(places) * _WORD >= count else tuple(places)
 
 
 def _bits(places: _Places | list[int]) -> int:
-    """Return a set of rules as bits. places: their numbers in order."""
+    """Return a set of rules as bits. places: their indexes, sorted."""
     if isinstance(places, int):
         return places
     if len(places) == 1:
@@ -169,8 +169,8 @@ def _bits(places: _Places | list[int]) -> int:
 def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
     """Return the parts of the wanted rules that no single rule of the held roles covers.
 
-    A part has one verb, group, resource and name; those of the same group, resource and name become one rule with all
-    their verbs. most: the maximum number of parts: a rule of 80 groups, resources and verbs has half a million.
+    A part has one verb, group, resource and name; parts with the same group, resource and name become one rule with all
+    their verbs. most: the maximum number of parts: a rule with 80 groups, resources and verbs has 512,000.
     """
     simple: dict[tuple[str, ...], PolicyRule] = {}
     rest: list[PolicyRule] = []
@@ -188,8 +188,8 @@ def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: 
 def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
     """Yield the parts that are not covered.
 
-    The held rules that cover one verb, group, resource or name are a set, as the bits of a number: a part is covered if
-    its four sets have a rule in common. Items with equal sets are handled together.
+    The held rules that cover one verb, group, resource or name are a set of bits. A part is covered if its four sets
+    have a rule in common. Items with equal sets are handled together.
     """
     cover = _Cover(held)
     for rule in wanted:
@@ -223,10 +223,10 @@ class _Cover:
         for rules in held:
             self._held.append((offset, rules))
             offset += rules.count
-        self._steps = 1 + offset // _STEP  # that a set takes
+        self._steps = 1 + offset // _STEP  # steps to intersect two sets
 
     def find_rules(self, find: Callable[[RoleRules, str], int], item: str) -> int:
-        """Return the rules that cover an item. find: those of one role."""
+        """Return the rules that cover an item. find: returns those of one role."""
         key = find, item
         found = self._known.get(key)
         if found is None:
@@ -241,7 +241,7 @@ class _Cover:
         return found
 
     def group_items(self, name: str, items: Sequence[str]) -> list[Sequence[str]]:
-        """Return the items of a field, those together that the same rules name."""
+        """Group the items of a field: items in the same rules go together."""
         if len(items) < 2:
             return [items] if items else []
         found: dict[tuple[object, ...], list[str]] = {}
@@ -253,23 +253,23 @@ class _Cover:
         return [*found.values()]
 
     def find_missing(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
-        """Return the verbs that no rule covers of those which cover the rest."""
+        """Return the verbs without a covering rule. by_rest: the rules that cover group, resource and name."""
         charge(len(verbs) * self._steps)
         return {verb for some in verbs if not by_rest & self.find_rules(RoleRules.verb, some[0]) for verb in some}
 
 
 def format_rule(rule: PolicyRule) -> str:
-    """Return a rule as error texts show it."""
+    """Format a rule as in kube-apiserver's error texts."""
     shown = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
     return f"{{{', '.join(shown)}}}"
 
 
 def quote_strings(items: Iterable[str]) -> str:
-    """Return a list of strings as Go prints it."""
+    """Format a list of strings as Go does."""
     return f"[{' '.join(map(quote, items))}]"
 
 
 def join_errors(errors: Sequence[str]) -> str:
-    """Join errors into one text, equal ones once."""
+    """Join errors into one text, without duplicates."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

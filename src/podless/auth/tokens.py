@@ -1,4 +1,4 @@
-"""Static bearer tokens: the admin's own, and those of a file in kube-apiserver's format."""
+"""Static bearer tokens: the administrator's, and those of a file in kube-apiserver's format."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from podless.runtime.option import StartError
 
 
 class BadTokenFile(StartError):
-    """The token file cannot be used; the text is one clear line for a person."""
+    """The token file cannot be used. The text is one line for the user."""
 
 
 class Tokens:
-    """Bearer tokens and whose they are. Tokens are kept as digests, so that a look-up takes the same time for all."""
+    """Bearer tokens and their users. It keeps digests, so that the time of a look-up says nothing about the tokens."""
 
     def __init__(self, users: Mapping[str, User]) -> None:
         self._users = {_digest(token): user for token, user in users.items()}
@@ -33,7 +33,7 @@ def _digest(token: str) -> bytes:
 
 
 def read_file(path: Path) -> dict[str, User]:
-    """Return the tokens of a CSV file: token,user,uid and optionally "group1,group2". Raises BadTokenFile."""
+    """Read a CSV file with lines token,user,uid and optionally "group1,group2". Raises BadTokenFile."""
     users: dict[str, User] = {}
     try:
         text = path.read_text()

@@ -1,4 +1,4 @@
-"""Users."""
+"""The user of a request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class User:
 
 ADMIN = User("admin", "admin", (MASTERS, AUTHENTICATED))
 ANONYMOUS = User("system:anonymous", "", (UNAUTHENTICATED,))
-# the server itself, for writes that no client has requested
+# the server itself, for writes that no client requested
 SERVER = User("system:apiserver", "", (MASTERS, AUTHENTICATED))
 
 _ACCOUNT = "system:serviceaccount:"
@@ -50,7 +50,7 @@ def of_account(namespace: str, name: str, uid: str = "", extra: Mapping[str, tup
 
 
 def parse_account(name: str) -> tuple[str, str] | None:
-    """Return namespace and name of the service account with a user name, None for other users."""
+    """Return namespace and name of the service account that the user is; None for other users."""
     if not name.startswith(_ACCOUNT):
         return None
     namespace, colon, account_name = name.removeprefix(_ACCOUNT).partition(":")

@@ -11,14 +11,14 @@ import orjson
 
 from podless.auth.user import User
 
-_LONGEST = 32 << 10  # characters of a token that is looked into
+_LONGEST = 32 << 10  # characters; longer tokens are not decoded
 
 
 class TokenVerdict(NamedTuple):
-    """The verdict on a token.
+    """The result of verifying a token.
 
-    user: None for an invalid token. audiences: that the token is for. holds: whether it is still valid; called at every
-    request.
+    user: None for an invalid token. audiences: those of the token. holds: returns whether it is still valid; called for
+    every request.
     """
 
     user: User | None
@@ -27,17 +27,17 @@ class TokenVerdict(NamedTuple):
 
 
 class Issued(Protocol):
-    """An authenticator of signed tokens of one issuer."""
+    """An authenticator of signed tokens from one issuer."""
 
     def knows_issuer(self, issuer: str) -> bool:
-        """Return whether it knows the issuer that a token names."""
+        """Return whether it verifies tokens of this issuer."""
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Return the user and the audiences of a token."""
+        """Verify a token and return its user and audiences."""
 
 
 def read_issuer(token: str) -> str:
-    """Return the issuer that a token claims, "" if it is not a signed token."""
+    """Return the issuer that a token claims, unverified; "" if it is not a signed token."""
     parts = token.split(".")
     if len(parts) != 3 or len(token) > _LONGEST:
         return ""

@@ -1,4 +1,4 @@
-"""All collections of a store in memory, kept in step with it by one watch."""
+"""All collections of a store in memory, updated by one watch."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from podless.cache.fanout import Deliveries
 from podless.cache.watchcache import WatchCache
 from podless.store import Change, Keys, Overdue, Record, Store, StoreError, keys
 
-_PATIENCE = 10.0  # seconds in which a revision that is known of is shown here, or will not be soon
-_AGAIN = 0.2  # seconds before a state that could not be read is read again
+_PATIENCE = 10.0  # seconds to wait until a known revision is shown here
+_AGAIN = 0.2  # seconds before a failed read is retried
 
 
 class Cache:
-    """All collections of a store, created at first use, and kept in step with the store by one watch.
+    """All collections of a store, created at first use and updated by one watch.
 
-    Call `open` first. read: converts each record, None for all of them as they are. revision: the newest that is shown
-    here, which lists return as resourceVersion. replaced: total bytes of replaced or deleted states. loading: the
-    number of resources that are being read.
+    Call `open` first. read: converts each record, None for no conversion. revision: the newest that is shown here,
+    which lists return as resourceVersion. replaced: total bytes of replaced or deleted states. loading: the number of
+    resources that are being read.
     """
 
     def __init__(self, store: Store, read: Callable[[Record], Record] | None = None) -> None:
         self.read = read
         self.revision = 0
         self.replaced = self.loading = 0
-        self.lost = 0  # changes up to this revision may not have been told
+        self.lost = 0  # changes up to this revision may not have been delivered
         self.deliveries = Deliveries()
         self._store = store
         self._collections: dict[str, WatchCache] = {}
@@ -37,11 +37,11 @@ class Cache:
             lambda: store.current(), lambda: self.revision, self.wait_for_revision
         )
         self._renewal: asyncio.Task[None] | None = None
-        self._astray = False  # changes were lost since all was read
+        self._astray = False  # changes were lost since the last complete read
 
     @property
     def fresh(self) -> bool:
-        """Whether this cache shows every state that a client can have seen; otherwise a read starts with `refresh`."""
+        """Whether this cache shows every state that a client can have seen; otherwise call `refresh` before a read."""
         return self._renewal is None and self._store.alone(self.revision)
 
     async def open(self) -> None:
@@ -52,7 +52,7 @@ class Cache:
             self._store.changelog.use_states(self._state)
 
     def _state(self, key: str, revision: int) -> Record | None:
-        """Return the state of a key, if the one of a revision is shown here."""
+        """Return the state of a key, if this cache shows it at that revision."""
         collection = self._collections.get(keys.prefix_of(key))
         entry = collection.get(key) if collection is not None else None
         if entry is None or entry.revision != revision:
@@ -68,7 +68,7 @@ class Cache:
         self._take_changes((), revision)
 
     async def _renew(self) -> None:
-        while self._astray:  # and once more where that has happened again meanwhile
+        while self._astray:  # again if more changes were lost meanwhile
             self._astray = False
             left = list(self._collections.values())
             while left and not self._astray:
@@ -89,7 +89,7 @@ class Cache:
     async def loaded(self, where: Keys) -> WatchCache:
         """Return the collection of a resource, loaded and fresh. Raises StoreError.
 
-        It shows every change that any client can have seen before this call; within a request, before the request.
+        It shows every change that a client can have seen before this call (within a request: before the request).
         """
         collection = self.collection(where)
         if not collection.loaded:
@@ -99,17 +99,17 @@ class Cache:
         return collection
 
     def find_collection(self, prefix: str) -> WatchCache | None:
-        """Return the collection of a prefix where it has been asked for before."""
+        """Return the collection of a prefix, None if `collection` was never called for it."""
         return self._collections.get(prefix)
 
     def drop(self, prefix: str) -> None:
-        """Forget a collection whose resource is gone, and end its watches."""
+        """Remove the collection of a deleted resource, and end its watches."""
         collection = self._collections.pop(prefix, None)
         if collection is not None:
             collection.end()
 
     def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
-        """Call `handler` with all changes of the store as they arrive. Returns a function that ends that."""
+        """Call `handler` with all changes of the store as they arrive. Returns a function that removes it."""
         return add_handler(self._handlers, handler)
 
     async def refresh(self) -> None:
@@ -120,7 +120,7 @@ class Cache:
                 await asyncio.shield(self._renewal)
 
     def call_when_current(self, go: current.Go) -> None:
-        """Call `go` when `refresh` would be done. This does not wait for a state that is read again (`renewing`)."""
+        """Call `go` when `refresh` would return. Does not wait while the state is read again (`renewing`)."""
         self._question.call_when_current(go)
 
     @property

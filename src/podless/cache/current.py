@@ -1,4 +1,4 @@
-"""Asks the store for its newest revision, once for all callers that wait at the same time."""
+"""Reads the newest revision of the store, once for all concurrent callers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import partial
 
 log = logging.getLogger("podless")
 
-_TURN = 16  # of those who go on in one turn of the loop
-# is called with nothing where one can go on, or with why not
+_TURN = 16  # callers that are resumed in one turn of the loop
+# called with None to go on, or with the error
 Go = Callable[[BaseException | None], None]
 
 
 class FreshnessScope:
-    """Work that has waited for all that was acknowledged before it, and need not again while it lasts."""
+    """A scope in which the current state was awaited once, so that later reads need not wait again."""
 
     over = False
 
@@ -25,25 +25,25 @@ _SCOPE: ContextVar[FreshnessScope | None] = ContextVar("scope", default=None)
 
 
 def begin_waited() -> FreshnessScope:
-    """Mark that this context has waited for the current state. `over` ends the mark, also for its child tasks."""
+    """Mark that this context has waited for the current state. Setting `over` ends the mark, also for child tasks."""
     scope = FreshnessScope()
     _SCOPE.set(scope)
     return scope
 
 
 def has_waited() -> bool:
-    """Return whether the present work has waited already."""
+    """Return whether the current context has waited."""
     scope = _SCOPE.get()
     return scope is not None and not scope.over
 
 
 class RevisionQuestion:
-    """Asks for the newest revision, as long as callers wait for it.
+    """Reads the newest revision, as long as callers wait for it.
 
-    A caller that comes after a question was sent waits for the next one, because the answer may be older than the
-    caller's knowledge. The next question is sent when the callers of the last one (or many of them) have gone on and
-    their clients had a chance to send more requests, so that many share the cost of a question. ask: returns the newest
-    revision. shown: returns the revision that is shown here. reach: waits until one is shown.
+    A caller that arrives after a read was sent waits for the next one, because the answer can be older than the
+    caller's knowledge. The next read is sent after the callers of the last one (or many of them) were resumed and their
+    clients could send more requests, so that many callers share a read. ask: returns the newest revision. shown:
+    returns the revision that is shown here. reach: waits until a revision is shown.
     """
 
     def __init__(
@@ -61,10 +61,12 @@ class RevisionQuestion:
         self._parked.append(go)
         if not self._asking:
             self._asking = True
-            asyncio.get_running_loop().call_soon(self._ask_store)  # for all who come in this turn
+            asyncio.get_running_loop().call_soon(self._ask_store)  # shared by all callers of this turn
 
     def wait(self) -> asyncio.Future[None]:
-        """Return a future that is done when `go` would be called. It fails if asking or reaching the revision fails."""
+        """Return a future that completes when `go` would be called. It fails if reading or reaching the revision
+        does.
+        """
         known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.call_when_current(partial(_settle, known))
         return known
@@ -99,7 +101,7 @@ class RevisionQuestion:
 
 
 def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> None:
-    """Wake waiting callers, some in each turn of the loop."""
+    """Resume waiting callers, 16 in each turn of the loop."""
     end = start + _TURN
     for go in together[start:end]:
         try:
@@ -119,4 +121,4 @@ def _settle(known: asyncio.Future[None], error: BaseException | None) -> None:
         known.cancel()
     else:
         known.set_exception(error)
-        known.exception()  # who has asked may be gone
+        known.exception()  # mark the exception as retrieved: the caller can be gone

@@ -1,4 +1,4 @@
-"""One object as it is kept in memory: its bytes ready to send, decoded only when something must look inside."""
+"""One object in memory: its bytes ready to send, decoded only if needed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from podless.runtime.meter import charge
 from podless.store import Keys, Record, Stored, keys
 
 _DELETION = b'"deletionTimestamp":'
-_LONG = 1 << 15  # bytes that take longer to decode than a charge for them
-_STEP = 64  # bytes that are decoded in the time of a step
+_LONG = 1 << 15  # bytes; decoding more takes longer than charging for it
+_STEP = 64  # bytes that one step decodes
 
 
 class Entry:
-    """The state of one object at one revision. Immutable for its users.
+    """The state of one object at one revision. Immutable for callers.
 
     body: the object's JSON in its storage version, with metadata.resourceVersion. namespace: "" for cluster-scoped
     objects. revision: of the write that made this state. created: of the write that created the object.
 
-    There is one for each object, so rarely used values are not kept.
+    There is one for each object, so it does not keep rarely used values.
     """
 
     __slots__ = ("_forms", "_labels", "body", "created", "key", "namespace", "offset", "revision")
@@ -38,7 +38,7 @@ class Entry:
 
     @classmethod
     def make_unstored(cls, key: str, body: bytes) -> Entry:
-        """Return an entry of a cluster-scoped object that is not stored.
+        """Return an entry for a cluster-scoped object that is not stored.
 
         body: as clients get it, without a resourceVersion.
         """
@@ -56,17 +56,17 @@ class Entry:
 
     @property
     def stored(self) -> Stored:
-        """The value in the store."""
+        """The value as stored."""
         return Stored.cut(self.body, self.offset, self.revision)
 
     @property
     def terminating(self) -> bool:
-        """Whether the object is being deleted and waits for its finalizers or grace period."""
+        """Whether the object has a deletionTimestamp."""
         return _DELETION in self.body and "deletionTimestamp" in self.decode()["metadata"]
 
     @property
     def forms(self) -> dict[Any, Any]:
-        """The cached forms of this state, by kind of form: the object in other versions, its protobuf message ..."""
+        """Cached forms of this state by key: the object in other versions, its protobuf message ..."""
         return self._forms if self._forms is not None else fill_attribute(self, "_forms", dict, needed=False)
 
     def at(self, revision: int) -> Entry:
@@ -81,7 +81,7 @@ class Entry:
 
     def decode(self) -> dict[str, Any]:
         """Return a fresh copy of the object, which the caller may change."""
-        self._charge()  # before: nothing is decoded for work that is suspended here
+        self._charge()  # charge first, because the work can be suspended here
         decoded: dict[str, Any] = orjson.loads(self.body)
         return decoded
 
@@ -91,7 +91,7 @@ class Entry:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The object's labels; found once."""
+        """The object's labels, cached."""
         return (
             self._labels
             if self._labels is not None
@@ -99,10 +99,10 @@ class Entry:
         )
 
     def read_labels(self) -> dict[str, str]:
-        """Return the object's labels, which are not kept."""
+        """Return the object's labels without caching them."""
         if self._labels is None:
             self._charge()
-        if self._labels is None:  # other work may have found them at the charge: many watches look for them at once
+        if self._labels is None:  # again, because another watch can have set them during the charge
             found: dict[str, str] = orjson.loads(self.body)["metadata"].get("labels") or {}
             return found
         return self._labels

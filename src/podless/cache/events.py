@@ -16,10 +16,10 @@ log = logging.getLogger("podless")
 
 
 class Event:
-    """One change as watchers see it: after is None for a delete, before is None for a create.
+    """One change as watchers see it. after is None for a delete, before is None for a create.
 
-    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers. rows: its
-    rows in tables, without what depends on the time.
+    frames: the event as bytes for each requested form, made once and shared by all watchers. rows: its rows in tables,
+    without columns that depend on the time.
     """
 
     __slots__ = ("_last", "after", "before", "frames", "key", "revision", "rows")
@@ -34,16 +34,16 @@ class Event:
         self._last: Entry | None = None
 
     def last(self, before: Entry) -> Entry:
-        """Return what a watcher sees of an object that leaves its selection: the state before, with this revision."""
+        """Return the event for an object that leaves a watcher's selection: the state before, with this revision."""
         if self._last is None:
             self._last = before.at(self.revision)
         return self._last
 
 
 class Batch(list[Event]):
-    """Events that are delivered together. size: roughly the bytes of their objects.
+    """Events that are delivered together. size: approximate bytes of their objects.
 
-    views: what several watchers see alike, computed by the first.
+    views: results that several watchers share, computed by the first of them.
     """
 
     __slots__ = ("size", "views")
@@ -68,12 +68,12 @@ def call_handler(handler: Callable[[Sequence[T]], None], events: Sequence[T]) ->
 
 
 def log_failure() -> None:
-    """Log the exception that a handler has raised."""
+    """Log the exception of a handler."""
     log.exception("cache: an event handler failed")
 
 
 def add_handler(handlers: list[T], handler: T) -> Callable[[], None]:
-    """Add a handler to a list; the answer takes it out again."""
+    """Add a handler to a list. Returns a function that removes it."""
     handlers.append(handler)
 
     def leave() -> None:

@@ -1,7 +1,7 @@
 """Delivers changes to watchers soon after they arrive, a few milliseconds in each turn of the event loop.
 
-Changes wait in batches. A batch is delivered to one watcher after the other, then the next batch, so each watcher gets
-all changes once and in order. A watcher that must be up to date catches up by itself.
+Changes are queued in batches. A batch is delivered to one watcher after the other, then the next batch, so each watcher
+gets all changes once and in order. A watcher that must be up to date calls `catch_up`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from time import perf_counter as _clock
 from podless.cache.events import Batch, Event, EventHandler, call_handler, log_failure
 
 _TURN = 0.002  # seconds in one turn of the loop
-# what waits gets more of it, so that writers cannot outrun those who watch: seconds for each byte, and at the most
+# a longer queue gets longer turns, so that writers cannot outrun watchers: seconds per byte, and the maximum
 _HURRY = 0.048 / (16 << 20)
 _TURN_MOST = 0.05
-# how long watchers rest between deliveries: so many seconds for each of them, so many times as long as a delivery took
-# if that is more, and so many seconds at the most. What one takes differs from moment to moment, their number does not
+# the pause between deliveries: seconds per watcher, or this many times the last delivery if that is longer, and the
+# maximum. The time of a delivery varies, so the number of watchers sets a lower limit
 _REST_EACH = 0.00025
 _REST = 5.0
 _REST_MOST = 0.05
-_TOGETHER = 1 << 18  # bytes of a batch, about; it is encrypted for a watcher in one go
-_BEHIND = 64 << 20  # bytes that may wait; of more, those who have not heard of the first are cut off
+_TOGETHER = 1 << 18  # approximate bytes of a batch, which TLS encrypts for a watcher in one go
+_BEHIND = 64 << 20  # bytes in the queue; beyond them, watchers that lack the first batch are ended
 _NEVER = -1
-_EVENT = 512  # bytes of an event beside its object
+_EVENT = 512  # bytes of an event besides its object
 
 
 class Deliveries:
-    """The collections with undelivered batches: each gets its turn, some in each turn of the loop.
+    """The collections with undelivered batches, which take turns in each turn of the loop.
 
-    pending: the number of collections and watches with events that are still to be delivered.
+    pending: the number of collections and watches that still have events to deliver.
     """
 
     __slots__ = ("_due", "_ready", "pending")
@@ -44,12 +44,12 @@ class Deliveries:
         self._due = False
 
     def soon(self, fanout: Fanout) -> None:
-        """Continue with a collection in a later turn."""
+        """Continue with a collection in a later turn of the loop."""
         self._ready.append(fanout)
         self._again()
 
     def end_one(self) -> None:
-        """Note that one of the pending has delivered its events."""
+        """Note that one of the pending ones has delivered its events."""
         self.pending -= 1
 
     def _again(self) -> None:
@@ -71,7 +71,7 @@ class Deliveries:
 
 
 class Follower:
-    """One watcher. next: the number of the next batch for it, _NEVER once it has left."""
+    """One watcher. next: the number of the next batch for it, _NEVER after it has left."""
 
     __slots__ = ("_fanout", "handler", "next")
 
@@ -90,7 +90,7 @@ class Follower:
 
 
 class Fanout:
-    """The watchers of a collection, and the batches that are not delivered yet.
+    """The watchers of a collection, and its undelivered batches.
 
     delivered: the number of delivered events.
     """
@@ -114,19 +114,19 @@ class Fanout:
         self._deliveries = deliveries
         self._followers: dict[Follower, None] = {}
         self._batches: deque[Batch] = deque()
-        self._number = 0  # of the first batch
-        self._open: Batch | None = None  # the last one, while events can join it
+        self._number = 0  # number of the first batch
+        self._open: Batch | None = None  # the last batch, while events can be added to it
         self._size = 0  # bytes of all batches
-        self._round: Iterator[Follower] | None = None  # those who have not heard of the first batch
+        self._round: Iterator[Follower] | None = None  # watchers that may lack the first batch
         self._under_way = False
-        self._spent = 0.0  # seconds of this delivery
-        self._rested = -math.inf  # the loop's time from which on watchers may be told again
+        self._spent = 0.0  # seconds that this delivery took
+        self._rested = -math.inf  # loop time of the next allowed delivery
 
     def __len__(self) -> int:
         return len(self._followers)
 
     def join(self, handler: EventHandler) -> Follower:
-        """Call `handler` with events from now on; some shortly before may be included.
+        """Call `handler` with events from now on; a few earlier ones can be included.
 
         An empty batch marks the end.
         """
@@ -136,7 +136,7 @@ class Fanout:
         return follower
 
     def leave(self, follower: Follower) -> None:
-        """Forget a watcher."""
+        """Remove a watcher."""
         self._followers.pop(follower, None)
         follower.next = _NEVER
 
@@ -160,7 +160,7 @@ class Fanout:
             self._cut_off()
 
     def end(self) -> None:
-        """Queue the end for all watchers, and forget them."""
+        """Queue the end for all watchers."""
         if self._followers:
             self._batches.append(Batch())
             self._open = None
@@ -169,7 +169,7 @@ class Fanout:
 
     def catch_up(self, follower: Follower) -> None:
         """Deliver all pending batches to one watcher."""
-        self._open = None  # what it has heard of must not grow
+        self._open = None  # a batch must not grow after a watcher got it
         while 0 <= (place := follower.next - self._number) < len(self._batches):
             batch = self._batches[place]
             follower.next += 1
@@ -178,7 +178,7 @@ class Fanout:
             call_handler(follower.handler, batch)
 
     def go_on(self, until: float) -> bool:
-        """Deliver batches until a time. Returns whether to continue in the next turn of the loop."""
+        """Deliver batches until a deadline. Returns whether to continue in the next turn of the loop."""
         until = min(until + self._size * _HURRY, until + _TURN_MOST)
         began = _clock()
         try:
@@ -193,7 +193,7 @@ class Fanout:
         return False
 
     def _tell_round(self, until: float) -> bool:
-        """Deliver the first batch to the watchers that lack it. Returns False if the time was up first."""
+        """Deliver the first batch to the watchers that lack it. Returns False if the deadline passed first."""
         batch, number = self._batches[0], self._number
         if self._round is None:
             self._round = iter(list(self._followers))
@@ -216,7 +216,7 @@ class Fanout:
         return True
 
     def _pop(self) -> None:
-        """Drop the first batch, which every watcher has."""
+        """Remove the first batch, which every watcher has got."""
         batch = self._batches.popleft()
         self._size -= batch.size
         self._number += 1
@@ -234,7 +234,7 @@ class Fanout:
             loop.call_at(self._rested, self._deliveries.soon, self)
 
     def _rest(self) -> None:
-        """Pause so that writers get their answers. With many watchers, more events are then delivered together."""
+        """Pause so that writers get their answers. With many watchers, each delivery then has more events."""
         self._under_way = False
         self._deliveries.end_one()
         spent, self._spent = self._spent, 0.0
@@ -244,7 +244,7 @@ class Fanout:
             self._begin_delivery()
 
     def _cut_off(self) -> None:
-        """Drop the first batch. Watchers that lack it end, and get 410 when they watch again."""
+        """Remove the first batch. Watchers that lack it end, and get 410 when they watch again."""
         for follower in self._followers:
             if follower.next == self._number:
                 follower.handler = partial(self._lose, follower, follower.handler)

@@ -1,4 +1,4 @@
-"""An index of objects by label, for selectors that are used repeatedly."""
+"""An index of objects by label, for selectors that clients use repeatedly."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from podless.cache.entry import Entry
 from podless.runtime.meter import charge
 
-_MOST = 8  # labels of a resource that are followed; the one that was asked for longest ago gives way
-_LOOK = 16  # steps in which a short object is decoded
+_MOST = 8  # indexed labels of a resource; the least recently used one is dropped
+_LOOK = 16  # steps to decode a short object
 
 Keys = dict[str, set[str]]
 Labels = Mapping[str, str]
@@ -16,7 +16,7 @@ _NONE: Labels = {}
 
 
 class _Walk:
-    """A scan of all objects for a label. missed: by key, the values before and after changes during the scan."""
+    """A scan of all objects for a label. missed: by key, the label's values before and after changes meanwhile."""
 
     __slots__ = ("missed", "name")
 
@@ -30,14 +30,14 @@ class _Walk:
 
 
 class LabelIndex:
-    """By the name of a label and its value, the keys of the objects that have it."""
+    """The keys of objects, by label name and label value."""
 
     def __init__(self) -> None:
         self._names: dict[str, Keys] = {}
-        self._walks: list[_Walk] = []  # that are under way, suspended at a charge
+        self._walks: list[_Walk] = []  # scans under way, suspended at a charge
 
     def follow(self, name: str, entries: Sequence[Entry]) -> None:
-        """Index a label from now on. entries: all objects; they may change during the scan."""
+        """Index a label from now on. entries: all objects; they can change during the scan."""
         known = self._names.pop(name, None)
         if known is None:
             walk = _Walk(name)
@@ -53,7 +53,7 @@ class LabelIndex:
         self._names[name] = known
 
     def find(self, name: str, values: Iterable[str]) -> list[str] | None:
-        """Return the keys of objects whose label has one of the values, in order; None if the label is not indexed."""
+        """Return the sorted keys of objects whose label has one of the values; None if the label is not indexed."""
         known = self._names.get(name)
         if known is None:
             return None
@@ -82,7 +82,7 @@ def _find(name: str, entries: Sequence[Entry]) -> Keys:
 
 
 def _move(known: Keys, key: str, had: str | None, has: str | None) -> None:
-    """Take an object from one value of the label to another; None where it has not got the label."""
+    """Move an object from one label value to another; None means that it does not have the label."""
     if had == has:
         return
     if had is not None and (keys := known.get(had)) is not None:

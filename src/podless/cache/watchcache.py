@@ -1,7 +1,7 @@
 """One resource in memory: all objects, the window of recent changes, and its watchers.
 
-The state changes only through `apply`, which gets durable changes in order. So a read is never undone, and a watcher
-sees every change once.
+The state changes only through `apply`, which gets durable changes in order. So a read never shows a state that is
+undone later, and a watcher gets every change once.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from podless.runtime.gcpause import pause_gc
 from podless.runtime.rest import Rest
 from podless.store import Change, Compacted, Keys, Record, Store, keys
 
-# changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
-# what is older is read from the store
+# number of changes, and bytes of their objects, kept in memory for watches that resume and for older pages; older
+# changes are read from the store
 WINDOW = 4096
 WINDOW_BYTES = 4 << 20
 _PART = 1000  # objects that are read from the store together
-_LOOKED_AT = 16  # those that are read together where each must be decoded
+_LOOKED_AT = 16  # the same, if each object must be decoded
 
 
 class Whole(Protocol):
-    """What a collection knows about the whole cache.
+    """The part of the whole cache that a collection uses.
 
-    read: converts a record, None for none. replaced: bytes of all replaced or deleted states. lost: changes up to this
-    revision may not have been delivered. loading: number of resources being read. deliveries: what watchers have not
-    got yet.
+    read: converts a record, None for no conversion. replaced: bytes of all replaced or deleted states. lost: changes up
+    to this revision may not have been delivered. loading: number of resources being read. deliveries: undelivered
+    events.
     """
 
     read: Callable[[Record], Record] | None
@@ -51,7 +51,7 @@ class Whole(Protocol):
 class WatchCache:
     """The objects under one prefix of the store.
 
-    floor: changes at or before this revision are not in the window. changed: nothing has changed since this revision.
+    floor: changes at or before this revision are not in the window. changed: no change is later than this revision.
     """
 
     def __init__(self, cache: Whole, store: Store, where: Keys) -> None:
@@ -72,10 +72,10 @@ class WatchCache:
         self._fanout = Fanout(cache.deliveries)
         self._early: list[Change] | None = None
         self._loading: asyncio.Task[None] | None = None
-        self._former: dict[str, Entry] | None = None  # the state that was known when the way to the present was lost
+        self._former: dict[str, Entry] | None = None  # the state before changes were lost
 
     def entry(self, record: Record) -> Entry:
-        """Return the state that a record has, as it is seen here."""
+        """Return the entry for a record."""
         return Entry(record if self._read_record is None else self._read_record(record), self.keys)
 
     def count(self, prefix: str) -> int:
@@ -104,7 +104,7 @@ class WatchCache:
     def _ended(self, loading: asyncio.Task[None]) -> None:
         self._loading = None
         if not loading.cancelled():
-            loading.exception()  # waiting requests get it; there may be none
+            loading.exception()  # mark it as retrieved: waiting requests get it, if there are any
 
     async def _load(self) -> None:
         self._cache.loading += 1
@@ -119,7 +119,7 @@ class WatchCache:
         while True:
             entries, revision = await self._read_entries()
             await self._cache.wait_for_revision(revision)
-            if revision >= self._cache.lost:  # else changes since then were lost to watchers
+            if revision >= self._cache.lost:  # else changes since then were lost
                 break
         self._keys, self._entries, self._labels = list(entries), entries, LabelIndex()
         self.floor = self.changed = revision
@@ -133,12 +133,12 @@ class WatchCache:
             self.publish(events)
 
     async def _read_entries(self) -> tuple[dict[str, Entry], int]:
-        """Return the current state, read in parts, so that neither time nor memory is taken by all of it at once."""
+        """Return the current state, read in parts to limit time and memory."""
         let_go = self._store.hold()
         try:
             while True:
                 revision = await self._store.current()
-                with suppress(Compacted):  # by others, meanwhile
+                with suppress(Compacted):  # another server can compact meanwhile
                     return await self._read_at(revision), revision
         finally:
             let_go()
@@ -188,9 +188,9 @@ class WatchCache:
             call_handler(handler, events)
 
     def apply(self, change: Change) -> Event | None:
-        """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
+        """Apply one durable change. Returns the event, or None if this collection is not loaded."""
         if not self.loaded:
-            if self._early is not None:  # the state is being read; what the reading misses is applied after it
+            if self._early is not None:  # during the initial read, changes are queued and applied after it
                 self._early.append(change)
             return None
         before = self._entries.get(change.key)
@@ -222,18 +222,18 @@ class WatchCache:
         self._fanout.publish(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
-        """Call `handler` with every batch as it arrives. Returns a function that ends that."""
+        """Call `handler` with every batch as it arrives. Returns a function that removes it."""
         return add_handler(self._handlers, handler)
 
     def add_watcher(self, watcher: EventHandler) -> Follower:
         """Call `watcher` with all events soon after they arrive, until it leaves.
 
-        Earlier events may still be among them; the caller can tell by `changed`.
+        Earlier events can be among them; the caller compares their revision with `changed`.
         """
         return self._fanout.join(watcher)
 
     def end(self) -> None:
-        """End all handlers and watchers with an empty batch, because the resource is gone."""
+        """End all handlers and watchers with an empty batch, because the resource was deleted."""
         for handler in self._handlers:
             call_handler(handler, ())
         self._handlers.clear()
@@ -243,13 +243,13 @@ class WatchCache:
         return len(self._keys)
 
     def get(self, key: str) -> Entry | None:
-        """Return the object's present state."""
+        """Return the object's current state."""
         return self._entries.get(key)
 
     def under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
         """Return entries whose keys start with `prefix`, in key order, from the key `start` on.
 
-        most: the maximum number, 0 for all. Also returns how many more there are.
+        most: the maximum number, 0 for all. Also returns the number of further entries.
         """
         low = bisect_left(self._keys, max(prefix, start))
         high = bisect_left(self._keys, keys.prefix_end(prefix))
@@ -257,7 +257,7 @@ class WatchCache:
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
     def follow(self, name: str) -> None:
-        """Index a label for `labelled`. The state may change meanwhile, because this can run in slices."""
+        """Index a label for `labelled`. The state can change meanwhile, because this can run in slices."""
         self._labels.follow(name, list(self._entries.values()))
 
     def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:
@@ -268,13 +268,13 @@ class WatchCache:
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
     def shows(self, revision: int) -> bool:
-        """Return whether the state at a revision is the one that is loaded."""
+        """Return whether the loaded state is also that of `revision`."""
         return self.loaded and revision >= self.changed
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:
-        """Return the entries under `prefix` as they were at `revision`, in key order. Raises Compacted.
+        """Return the entries under `prefix` at `revision`, in key order. Raises Compacted.
 
-        The present state need not be loaded.
+        The collection need not be loaded.
         """
         if self.shows(revision):
             return self.under(prefix)[0]
@@ -296,9 +296,9 @@ class WatchCache:
         return [state[key] for key in sorted(state)]
 
     async def page_at(self, prefix: str, revision: int, after: str, most: int) -> tuple[list[Entry], bool]:
-        """Return entries as they were at a revision, in key order, from behind the key `after` on ("": the start).
+        """Return entries at a revision, in key order, after the key `after` ("": from the start).
 
-        most: the maximum number. Also returns whether there may be more. Reads no more than these. Raises Compacted.
+        most: the maximum number; no more are read. Also returns whether there can be more. Raises Compacted.
         """
         found: list[Entry] = []
         while True:
@@ -308,7 +308,7 @@ class WatchCache:
                 return found[:most], bool(after) or len(found) > most
 
     async def since(self, revision: int, first: int) -> list[Event]:
-        """Return the changes later than `revision`, oldest first.
+        """Return the changes after `revision`, oldest first.
 
         first: the revision before which this resource did not exist. Raises Compacted.
         """
