@@ -1,1 +1,1 @@
-"""Work off the event loop: a thread, and a process for what keeps the interpreter."""
+"""Work off the event loop: on a thread, and in a process for calls that hold the GIL."""

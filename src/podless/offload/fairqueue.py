@@ -9,25 +9,28 @@ from contextlib import asynccontextmanager
 
 from podless.meta.errors import TooManyRequests
 
-_MOST = 3 << 20  # bytes that are worked on at once; one request at least
-_WAITING = 64  # requests that may wait
-_OWN = 16  # those of one user
-_SECONDS = 15.0  # that one waits
+_MOST = 3 << 20  # bytes of admitted requests; a longer request is admitted alone
+_WAITING = 64  # queued requests
+_OWN = 16  # queued requests of one user
+_SECONDS = 15.0  # maximum seconds in the queue
 _REFUSAL = "too many requests, please try again later"
 
 
 class FairQueue:
-    """The long requests of a server. refused: number of requests that waited too long."""
+    """The long requests of a server. refused: number of rejected requests (queue full, or waited too long)."""
 
     def __init__(self) -> None:
         self._taken = 0
-        self._queues: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}  # the user whose turn is next comes first
+        self._queues: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}  # in order: the first user is next
         self.waiting = 0
         self.refused = 0
 
     @asynccontextmanager
     async def turn(self, user: str, size: int) -> AsyncIterator[None]:
-        """Wait until so many bytes may be worked on for a user, and hold that place. Raises TooManyRequests."""
+        """Wait until a user's request of this size (bytes) is admitted, and hold its place in the block.
+
+        Raises TooManyRequests if too many requests are queued, and after 15 s.
+        """
         size = min(size, _MOST)
         if self.waiting or self._taken + size > _MOST:
             await self._wait(user, size)
@@ -49,7 +52,7 @@ class FairQueue:
             async with asyncio.timeout(_SECONDS):
                 await turn
         except BaseException as error:
-            if turn.done() and not turn.cancelled():  # its turn came in the same moment
+            if turn.done() and not turn.cancelled():  # admitted at the moment of the timeout or cancellation
                 self._taken -= size
                 self._next()
             else:
@@ -64,7 +67,7 @@ class FairQueue:
 
     def _forget(self, user: str, size: int, turn: asyncio.Future[None]) -> None:
         queue = self._queues.get(user, deque())
-        if (size, turn) in queue:  # else it was passed over already
+        if (size, turn) in queue:  # else `_next` has already passed over it
             queue.remove((size, turn))
             self.waiting -= 1
             if not queue:
@@ -72,7 +75,7 @@ class FairQueue:
         self._next()
 
     def _next(self) -> None:
-        """Admit the next requests, as far as there is room."""
+        """Admit the next requests while there is room."""
         while self._queues:
             user = next(iter(self._queues))
             queue = self._queues[user]
@@ -83,7 +86,7 @@ class FairQueue:
             self.waiting -= 1
             del self._queues[user]
             if queue:
-                self._queues[user] = queue  # behind all others
+                self._queues[user] = queue  # the user goes to the end
             if not turn.done():
                 self._taken += size
                 turn.set_result(None)

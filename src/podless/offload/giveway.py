@@ -1,9 +1,9 @@
-"""A meter for work on a thread beside the event loop, which gives way while the loop has something to do.
+"""A meter for work on a thread beside the event loop, which pauses the work while the loop is busy.
 
-The interpreter is shared. The loop gives it up and takes it again several times within one request: for each socket,
-and for each statement of SQLite. Each time it waits until the other thread gives it back. So the work pauses while the
-loop's thread uses processor time. The pauses are limited to a multiple of the time that the work has run, so that it
-goes on when the loop always has something to do.
+Threads share the GIL. The loop releases and takes it several times within one request: for each socket, and for each
+statement of SQLite. Each time it waits until the other thread releases it. So the work pauses while the loop's thread
+uses processor time. The pauses are limited to a multiple of the time that the work has run, so that it makes progress
+even if the loop is always busy.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import time
 
 from podless.runtime.meter import CPUMeter
 
-_LOOK = 512  # steps between two looks at the loop: a quarter of a millisecond of most walks
-_LITTLE = 0.00002  # seconds of processor time of the loop's thread that are no work: it found nothing to do
-_PAUSE = 0.0005  # seconds of a pause, after which the work looks again
-_SHARE = 4.0  # times as long as it has run the work may pause
-_MOST = 0.02  # seconds that it may pause in one go
+_LOOK = 512  # steps between two checks of the loop: a quarter of a millisecond of most tree walks
+_LITTLE = 0.00002  # seconds of processor time; if the loop's thread used less, it was idle
+_PAUSE = 0.0005  # seconds of a pause, after which the work checks again
+_SHARE = 4.0  # seconds of pauses allowed for each second of work
+_MOST = 0.02  # maximum seconds of pauses at one check
 
 
 class GivingMeter(CPUMeter):
-    """The processor time of work that gives way. seconds: as of `CPUMeter`. loop: the clock of the loop's thread."""
+    """The limit of `CPUMeter` for work that pauses while the loop is busy. loop: clock id of the loop's thread."""
 
     __slots__ = ("_allowed", "_began", "_loop", "_seen")
 
@@ -38,7 +38,7 @@ class GivingMeter(CPUMeter):
         self.give_way()
 
     def give_way(self) -> None:
-        """Pause while the loop is at work, as long as the work may."""
+        """Pause while the loop is busy, within the limits."""
         now = time.thread_time()
         self._allowed = min(_MOST, self._allowed + (now - self._began) * _SHARE)
         self._began = now
@@ -52,5 +52,5 @@ class GivingMeter(CPUMeter):
 
 
 def make_meter(seconds: float, loop: int | None) -> CPUMeter:
-    """Return the meter for work on a thread. loop: the clock of the loop's thread, None if there is none."""
+    """Return the meter for work on a thread. loop: clock id of the loop's thread, None if the system has none."""
     return CPUMeter(seconds) if loop is None else GivingMeter(seconds, loop)

@@ -1,9 +1,9 @@
-"""Runs long work on a thread beside the event loop, one piece at a time: the loop goes on, at half its speed.
+"""Runs long work on one thread beside the event loop, one piece at a time; the loop then runs at half its speed.
 
-Only for pure Python code that touches nothing that others change meanwhile: the interpreter switches between threads
-every few milliseconds. A long call in C holds the interpreter; use a process for it (offload/process.py). A piece has a
-limit in seconds: the work charges its meter (runtime/meter.py), which raises Timeout beyond the limit. `FairQueue`
-decides whose request is next.
+Only for pure Python code on values that nothing changes meanwhile: the interpreter switches between the threads every
+few milliseconds. A long call in C holds the GIL; use a process for it (offload/process.py). A piece has a limit in
+seconds: the work charges its meter (runtime/meter.py), which raises Timeout beyond the limit. `FairQueue` decides whose
+request is next.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from podless.runtime.system import find_thread_clock
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LONG = 1 << 15  # bytes of an object from which on work on it is long
-SECONDS = 10.0  # of processor time that a piece of work has
+LONG = 1 << 15  # bytes: work on objects of at least this length runs off the loop
+SECONDS = 10.0  # seconds of processor time for one piece of work
 _WAITING = 128  # pieces of work that may wait for the thread
 
-_made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what was made for the request so far
+_made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # large values made for the request so far
 
 
 def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
@@ -45,7 +45,7 @@ def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
     try:
         with pause_gc():
             return work()
-    except Exception as error:  # frees here what the work was about, and not where the answer is made
+    except Exception as error:  # frees the work's values on this thread, not where the error is answered
         traceback.clear_frames(error.__traceback__)
         raise
     finally:
@@ -53,15 +53,16 @@ def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
 
 
 def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
-    """Return the result of some work, and a function that publishes its intermediate results."""
+    """Return the result of some work, and a function that publishes the lazy values that it computed."""
     with memo.draft_values() as draft:
         return work(), draft.publish
 
 
 class OffLoop:
-    """The thread, started at first use, and the turns of long requests. Must be closed.
+    """The thread, started at first use, and the queue of long requests. Call `close` at the end.
 
-    seconds: of processor time for a piece of work. worker: the process that parses long texts; closed with this object.
+    seconds: limit of processor time for a piece of work. worker: the process that parses long texts; closed with this
+    object.
     """
 
     def __init__(self, seconds: float = SECONDS, worker: Offload | None = None) -> None:
@@ -69,24 +70,21 @@ class OffLoop:
         self.worker = worker or Offload()
         self.slices = Slices(seconds)
         self._thread: ThreadPoolExecutor | None = None
-        self._loop: int | None = None  # the processor clock of its thread
+        self._loop: int | None = None  # clock id of the loop's thread
         self._waiting = 0
         self._closed = False
         self.turns = FairQueue()
 
     @asynccontextmanager
     async def turn(self, user: str, size: int) -> AsyncIterator[None]:
-        """Wait for a request's turn. size: its bytes. Large values made for it are freed in pieces afterwards.
-
-        Raises TooManyRequests.
-        """
+        """Wait until a request of this size (bytes) is admitted. Frees its large values in pieces afterwards."""
         async with self.turns.turn(user, size):
             made: list[Any] = []
             token = _made.set(made)
             pause = PAUSE.pause_collector()
             try:
                 yield
-            except Exception as error:  # what the request is about goes in pieces, and not where the answer is made
+            except Exception as error:  # drop the request's values from the traceback, so that they are freed in pieces
                 traceback.clear_frames(error.__traceback__)
                 raise
             finally:
@@ -95,26 +93,26 @@ class OffLoop:
 
     @staticmethod
     def is_long(size: int) -> bool:
-        """Return whether work on an object of so many bytes is not done on the event loop."""
+        """Return whether work on an object of so many bytes runs off the event loop."""
         return size >= LONG
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run work on an object of `size` bytes: off the loop if it is long, else on the loop in slices.
 
-        Raises what the work raises, TooManyRequests, and Timeout if it takes too long.
+        Raises the error of the work, TooManyRequests, and Timeout if it takes too long.
         """
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
         return await self.run_on_thread(work, *args, **kwargs)
 
     async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run work on the loop in slices. Raises what the work raises, and Timeout if it takes too long."""
+        """Run work on the loop in slices. Raises the error of the work, and Timeout if it takes too long."""
         return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
-        known = copy_context()  # with it the clock, which a test may have moved
+        known = copy_context()  # includes the clock, which a test may have advanced
         known.run(in_steps.set, True)
         known.run(memo.begin_work)
         self._waiting += 1
@@ -136,7 +134,7 @@ class OffLoop:
         return found
 
     def keep(self, value: Any) -> None:
-        """Note a large value that was made for the current request, so that it is freed in pieces afterwards."""
+        """Record a large value that was made for the current request, so that it is freed in pieces afterwards."""
         if (made := _made.get()) is not None:
             made.append(value)
 
@@ -149,7 +147,7 @@ class OffLoop:
         return self._thread
 
     async def _let_go(self, made: list[Any], pause: int) -> None:
-        """Take values apart and free the parts step by step. The garbage collector pauses until then."""
+        """Free values in pieces on the thread. The garbage collector stays paused until then."""
         held: list[Any] = []
 
         def go() -> None:

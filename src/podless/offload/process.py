@@ -1,6 +1,6 @@
-"""Runs work that would block all other threads in a separate process: one piece at a time, each with a deadline.
+"""Runs work that would hold the GIL in a separate process: one piece at a time, each with a deadline.
 
-All servers of a program share one worker, which starts at first use and ends with the last of them. It is a fresh
+All servers of a program share one worker, which starts at first use and ends with the last server. It is a fresh
 interpreter, because a process with threads must not be forked.
 """
 
@@ -19,8 +19,8 @@ from podless.meta.errors import Timeout, TooManyRequests
 from podless.offload import worker
 from podless.runtime.gcpause import pause_gc
 
-SECONDS = 10.0  # of processor time for one body
-_PATIENCE = 3  # times as long a worker is waited for: others may want the machine
+SECONDS = 10.0  # seconds of processor time for one body
+_PATIENCE = 3  # the deadline in elapsed time is a multiple of the limit, because other processes may use the machine
 _WAITING = 64  # bodies that may wait for the worker
 _LATE = "Timeout: request did not complete within the allotted timeout"
 _START = "import sys; sys.path[:] = {path!r}; from podless.offload.worker import main; main()"
@@ -36,7 +36,7 @@ class _Worker:
         self._count = threading.Lock()
 
     async def run_work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
-        """Return the worker's result for a text. Raises Timeout beyond the deadline, TooManyRequests."""
+        """Return the worker's result for a text. Raises Timeout beyond the deadline, and TooManyRequests."""
         with self._count:
             if self._waiting >= _WAITING:
                 raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
@@ -48,7 +48,7 @@ class _Worker:
                 self._waiting -= 1
 
     def _work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
-        import pickle  # few servers get that far
+        import pickle  # imported late: few servers need it
 
         process = self._process
         if process is None or process.poll() is not None:
@@ -77,7 +77,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            process_group=0,  # a signal from the terminal is for the server
+            process_group=0,  # Ctrl+C in the terminal is for the server only
         )
 
     def _end(self) -> None:
@@ -101,9 +101,9 @@ class _Worker:
 
 
 class _Pieces:
-    """Bytes as a file in Python, which lets the loop's thread run between reads: every 64 KiB of a pickle.
+    """Bytes as a file in Python, so that the loop's thread can run between reads of 64 KiB of a pickle.
 
-    Read at once, 3 MB hold the interpreter for a third of a second.
+    Read at once, 3 MB hold the GIL for a third of a second.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -116,13 +116,13 @@ class _Pieces:
         return bytes(self._data[self._at - size : self._at])
 
     def readinto(self, into: bytearray) -> int:
-        """Return the next bytes, into a buffer."""
+        """Read the next bytes into a buffer, and return their number."""
         part = self.read(len(into))
         into[: len(part)] = part
         return len(part)
 
     def readline(self) -> bytes:
-        """Return b"", because the pickles that are used have no lines."""
+        """Return b"": pickles of this protocol have no lines."""
         return b""
 
 
@@ -134,7 +134,7 @@ def _exactly(pipe: BinaryIO | Any, size: int) -> bytes:
 
 
 class _Shared:
-    """The worker of this process, counted by its users."""
+    """The worker of this process, with a count of its users."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,7 +142,7 @@ class _Shared:
         self._users = 0
 
     def take_worker(self) -> _Worker:
-        """Return the worker for one more user; start it for the first."""
+        """Return the worker for one more user. The first call starts it."""
         with self._lock:
             self._users += 1
             if self._worker is None:
@@ -150,7 +150,7 @@ class _Shared:
             return self._worker
 
     def give(self) -> None:
-        """Release the worker for one user; stop it after the last."""
+        """Release the worker for one user. The last call stops it."""
         with self._lock:
             self._users -= 1
             if self._users or self._worker is None:
@@ -163,7 +163,7 @@ _SHARED = _Shared()
 
 
 class Offload:
-    """Reads long bodies elsewhere. seconds: for each of them. To be closed."""
+    """Parses long bodies in the worker process. seconds: limit for each body. Call `close` at the end."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds

@@ -1,7 +1,7 @@
 """The process that parses long bodies: it reads and writes frames until its input ends.
 
-A frame in is a kind of text (one byte), its limit in seconds of processor time and its size (see `HEAD`), and the text.
-A frame out is a size and a pickle: the value, or the error of the text.
+An input frame is the kind of text (one byte), its limit in seconds of processor time and its size (see `HEAD`), and the
+text. An output frame is a size and a pickle: the value, or the error of the text.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from podless.structs import repeats
 
 HEAD = struct.Struct("!cdQ")
 SIZE = struct.Struct("!Q")
-_NICE = 5  # where there are fewer processors than work, the server goes first
+_NICE = 5  # the server goes first if processors are scarce
 YAML, JSON, APPLIED = b"y", b"j", b"a"
 
 
 def decode_text(kind: bytes, raw: bytes) -> Any:
-    """Return the value in a text or the error of codec/serializer.py; for JSON with repeated keys also its pairs."""
+    """Return the value of a text, or an error of codec/serializer.py. JSON with repeated keys comes with its pairs."""
     if kind == JSON:
         read = serializer.ParsedJSON.parse(raw).outcome
         return read, repeats.read_pairs(raw) if isinstance(read, tuple) and read[1] else None
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _send_outcome(told: BinaryIO, found: Any) -> None:
-    import pickle  # the server, which has this module too, needs it less often
+    import pickle  # imported late: the server imports this module too, and rarely needs pickle
 
     made = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     told.write(SIZE.pack(len(made)))

@@ -1,15 +1,15 @@
-"""Limits the time that one request may spend on patterns in its objects, because RE2 holds the interpreter."""
+"""Limits the time that one request may spend on compiling patterns, because RE2 holds the GIL meanwhile."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 from typing import Final
 
-MOST: Final = 100_000_000  # nanoseconds, by runtime/patternprice.py
+MOST: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
 
 
 class Allowance:
-    """The remaining time, in nanoseconds."""
+    """The remaining time of one request, in nanoseconds."""
 
     __slots__ = ("left",)
 
@@ -24,5 +24,5 @@ class Allowance:
         return True
 
 
-# of the request under way; None for work that is not a request's
+# of the present request; None for work that belongs to no request
 ALLOWANCE: ContextVar[Allowance | None] = ContextVar("allowance", default=None)

@@ -1,4 +1,4 @@
-"""The root of the exception tree of meta/errors.py, and the one refusal that the lowest modules raise themselves."""
+"""The root of the exceptions in meta/errors.py, and Timeout, the only one that the lowest modules raise themselves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 class APIError(Exception):
     """A request is rejected.
 
-    code: the HTTP status. reason: the Status reason, "" where a real server gives none. message: for people.
-    details: the Status details in the field order of the wire, or None to leave them out.
+    code: the HTTP status. reason: the Status reason, "" if a real server gives none. message: for people. details: the
+    Status details in the field order of the wire, or None to leave them out.
     """
 
     code = 500
@@ -38,6 +38,6 @@ class APIError(Exception):
 
 
 class Timeout(APIError):
-    """504: the state that the client asks for has not been reached."""
+    """504: the request took too long, or the state that it asks for has not been reached."""
 
     code, reason = 504, "Timeout"

@@ -1,11 +1,11 @@
-"""Caches that all servers of a process share: answers to short questions.
+"""Caches for results of short arguments, which all servers of a process share.
 
-Nothing else in podless is global. Each cache is pure (the answer follows from the arguments alone, so servers do not
+Nothing else in podless is global. Each cache is pure (the result follows from the arguments alone, so servers do not
 see each other) and bounded: in number, and in the length of the arguments, because clients may send long values that
-must not stay in memory. An answer is longer than its question by at most a constant. `caches` lists them.
+must not stay in memory. A result is longer than its arguments by at most a constant. `caches` lists them.
 
-Any thread may use a cache, also work off the event loop: an answer is complete before it is stored, one store publishes
-it, and it is the same whichever thread computes it.
+Any thread may use a cache, also work off the event loop: a result is complete before it is stored, one store publishes
+it, and every thread computes the same one.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LONGEST = 1024  # characters or bytes of one argument
+LONGEST = 1024  # maximum characters or bytes of an argument of a cached call
 
 
 class BoundedCache(NamedTuple):
-    """One of the caches. name: module and function. most: answers kept. size: how many there are. clear: drops all."""
+    """A shared cache. name: module and function. most: results kept. size: returns their number. clear: drops all."""
 
     name: str
     most: int
@@ -87,7 +87,7 @@ def _takes_one(function: Callable[..., Any]) -> bool:
 
 
 class _Answers(dict[Any, Any]):
-    """The answers of a function of one argument, by that: one that is known costs a look into a dict, and no call."""
+    """The results of a function of one argument, by the argument: a hit costs a dict lookup and no Python call."""
 
     __slots__ = ("_function", "_most")
 
@@ -101,8 +101,9 @@ class _Answers(dict[Any, Any]):
         if question.__class__ not in _TEXTS or len(question) <= LONGEST:
             self[question] = answer
             while len(self) > self._most:
-                with suppress(KeyError, RuntimeError, StopIteration):  # another thread was quicker, or came between
-                    del self[next(iter(self))]  # who was asked first
+                # another thread has removed this entry, or changed the dict meanwhile
+                with suppress(KeyError, RuntimeError, StopIteration):
+                    del self[next(iter(self))]  # the oldest entry
         return answer
 
 
@@ -110,9 +111,9 @@ class Droppable(Protocol):
     """Holds a large value that can be computed again."""
 
     def drop(self, forced: bool = False) -> bool:
-        """Drop the value, which is made again at its next use.
+        """Drop the value; its next use computes it again.
 
-        Return False, and keep it, if it was used since the last call. forced: drop it in any case.
+        Returns False, and keeps the value, if it was used since the last call. forced: drop it in any case.
         """
 
 
@@ -135,7 +136,7 @@ class Weighted:
         """Set the bytes of a holder's value, and drop other values over the total."""
         with self._lock:
             self._count(holder, max(weight, self._least))
-            # twice: a value that was used since the last round is dropped in the second one
+            # two rounds: a value that was used since the last round is dropped in the second one
             for _ in range(2 * len(self._weights)):
                 if self.weight <= self._total:
                     break
@@ -146,7 +147,7 @@ class Weighted:
                     self._count(first, weighed)
 
     def pin(self, holder: Droppable) -> None:
-        """Keep a holder's value until `unpin` was called as often. It is counted all the same."""
+        """Keep a holder's value, which still counts, until `unpin` was called as often."""
         with self._lock:
             self._pins[holder] = self._pins.get(holder, 0) + 1
 
@@ -158,7 +159,7 @@ class Weighted:
                 self._pins[holder] = left
 
     def forget(self, holder: Droppable) -> None:
-        """Stop counting a holder that has no value any more."""
+        """Stop counting a holder whose value is gone."""
         with self._lock:
             self._forget(holder)
 

@@ -1,7 +1,7 @@
-"""The time of objects, and of everything that expires.
+"""The clock of a server: the time in its objects, and of everything that expires.
 
-A server's clock is that of the context its work runs in; all contexts without one share a clock. No other module reads
-the machine's time of day (`tests/architecture.py`). Durations are measured with `time.monotonic` and similar functions.
+A server's work finds its clock in its context; all contexts without a clock share one. No other module reads the
+machine's time of day (`tests/architecture.py`). Durations are measured with `time.monotonic` and similar functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from podless.runtime.bounded import bounded_cache
 
 
 class Clock:
-    """The system's time, and as much more as it was advanced."""
+    """The system's time, plus the seconds by which a test has advanced it."""
 
     def __init__(self) -> None:
         self.shift = 0.0
@@ -26,7 +26,7 @@ class Clock:
         return system.time() + self.shift
 
     def listen(self, listener: Callable[[float], None]) -> Callable[[], None]:
-        """Call the listener with the seconds whenever the clock is advanced. Returns what ends that."""
+        """Call the listener with the seconds of each advance of the clock. The returned function ends this."""
         mark = object()
         self._listeners[mark] = listener
         return lambda: self._listeners.pop(mark, None) and None
@@ -53,7 +53,7 @@ def time() -> float:
 
 
 def wall_time() -> float:
-    """Return the machine's time, in seconds since 1970: for what others compare with theirs. No test moves it."""
+    """Return the machine's time, in seconds since 1970, to compare with other machines. Tests cannot advance it."""
     return system.time()
 
 
@@ -63,7 +63,7 @@ def utc_now() -> datetime:
 
 
 def now(ahead: int = 0) -> str:
-    """Return the present time in RFC 3339, whole seconds, in UTC. ahead: seconds to add, limited to some years."""
+    """Return the present time in RFC 3339, whole seconds, in UTC. ahead: seconds to add, at most 2**32."""
     return _moment(int(system.time() + _current().shift) + (min(ahead, _FAR) if ahead else 0))
 
 
@@ -71,7 +71,7 @@ _FAR = 1 << 32
 
 
 def format_time(second: int) -> str:
-    """Return a second since 1970 as objects carry it."""
+    """Return a time, in seconds since 1970, in the form of timestamps in objects."""
     return _moment(second)
 
 

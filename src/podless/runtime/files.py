@@ -13,7 +13,7 @@ log = logging.getLogger("podless")
 
 
 def write_file(path: Path, data: bytes, mode: int) -> None:
-    """Write a file in one step, readable from its first moment only by those who may. Raises OSError."""
+    """Write a file in one step. It never exists with wider permissions than `mode`. Raises OSError."""
     temporary = path.with_name(f".{path.name}.new")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)

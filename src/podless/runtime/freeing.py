@@ -1,22 +1,22 @@
-"""Frees large values in pieces: freed at once, a million objects hold the interpreter for a while."""
+"""Frees large values in pieces, because freeing a million objects at once holds the GIL for about 100 ms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-_SLICE = 2048  # items that go at once
-_MANY = 256  # parts that go between two looks at who else wants the interpreter
-_PLACES = 127  # sets of what was seen: one of a million would be made larger in one go, and freed in one
+_SLICE = 2048  # items of one slice
+_MANY = 256  # parts freed by one statement; the interpreter can switch threads after it
+_PLACES = 127  # sets of visited ids: one large set would be resized, and freed, in one go
 
 
 def collect_parts(values: Iterable[Any]) -> list[Any]:
-    """Return all lists and dicts in some values, with long ones split into slices; outer ones come last.
+    """Return all lists and dicts in some values, outer ones last. Long ones are followed by slices of their items.
 
     A caller that drops them in order frees one of them at a time.
     """
     found: list[Any] = []
-    seen: list[set[int]] = [set() for _ in range(_PLACES)]  # by where they are
+    seen: list[set[int]] = [set() for _ in range(_PLACES)]  # by address
     todo = list(values)
     while todo:
         one = todo.pop()
@@ -52,6 +52,6 @@ def _slices(items: list[Any]) -> list[list[Any]]:
 
 
 def release_parts(held: list[Any]) -> None:
-    """Drop parts, outer ones first."""
+    """Drop parts from the end, so that outer values go first."""
     while held:
         del held[-_MANY:]

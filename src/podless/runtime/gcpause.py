@@ -1,8 +1,8 @@
-"""Pauses of Python's garbage collector, while work makes or frees many objects and no cycles.
+"""Pauses Python's garbage collector while work makes or frees many objects without cycles.
 
-The collector looks through all that is being made again and again: for one large object that costs a second and more.
-The collector is one for the process, so overlapping pauses of several threads are counted. A pause ends after some
-seconds of processor time at the latest: requests that overlap without end cannot keep the collector off.
+The collector would scan the new objects again and again, a second or more for one large object. A process has one
+collector, so overlapping pauses of several threads are counted. A pause ends after 30 s of processor time at the
+latest, so that overlapping requests cannot keep the collector off for long.
 """
 
 from __future__ import annotations
@@ -17,36 +17,37 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# seconds of processor time in one go, more than most requests take; elapsed time says nothing on a busy machine
+# seconds of processor time of one pause, more than most requests take; elapsed time would depend on the machine's load
 MOST = 30.0
-_LOOK = 0.05  # seconds between two looks at least
+_LOOK = 0.05  # minimum seconds between two checks of a pause
 
 
 class Pause:
-    """Counts callers that need the collector paused. most: seconds of processor time after which it runs anyway."""
+    """Counts the callers that need the collector paused. most: seconds of processor time after which it runs anyway."""
 
     def __init__(self, most: float = MOST) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._wanted = 0  # how many want the pause that is under way
-        self._number = 0  # of that pause: an `end` for an earlier one counts for nothing
+        self._wanted = 0  # callers in the present pause
+        self._number = 0  # number of the present pause: `end` ignores numbers of earlier ones
         self._ended = threading.Lock()  # held during a pause
 
     def pause_collector(self) -> int:
-        """Pause the collector. Return what `end` needs."""
+        """Pause the collector. Return a number to pass to `end`."""
         with self._lock:
             if not self._wanted:
-                if not gc.isenabled():  # the program wants it off, and it stays off
+                if not gc.isenabled():  # the program has switched it off, and it stays off
                     return -1
                 gc.disable()
                 self._ended = threading.Lock()
                 self._ended.acquire()
-                _thread.start_new_thread(self._watch, (self._number, self._ended))  # threading would wait for its start
+                # Thread.start would wait until the thread runs
+                _thread.start_new_thread(self._watch, (self._number, self._ended))
             self._wanted += 1
             return self._number
 
     def end(self, number: int) -> None:
-        """End one wish; the collector runs again after the last."""
+        """End the pause of one caller; the collector runs again after the last."""
         with self._lock:
             if number == self._number:
                 self._wanted -= 1
@@ -82,7 +83,7 @@ class Pause:
             self._ended.release()
 
 
-PAUSE = Pause()  # the process has one collector
+PAUSE = Pause()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Counts of how long things took, as Prometheus' histograms."""
+"""Histograms of durations, as Prometheus has them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class Histogram:
-    """One histogram. bounds: the upper ends of its buckets, in seconds, ascending."""
+    """One histogram. bounds: upper bounds of its buckets, in seconds, ascending."""
 
     __slots__ = ("_bounds", "_counts", "_sum")
 
@@ -21,7 +21,7 @@ class Histogram:
         self._sum += seconds
 
     def samples(self, name: str, labels: str) -> Iterator[str]:
-        """Yield its lines in Prometheus' format. labels: such as verb="GET", "" for none."""
+        """Yield the lines in Prometheus' format. labels: such as verb="GET", "" for none."""
         total, comma = 0, "," if labels else ""
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
             total += count

@@ -1,4 +1,4 @@
-"""The Python type of a JSON object. `Schema` marks OpenAPI schemas."""
+"""The Python type of a JSON object. `Schema` is the type of OpenAPI schemas."""
 
 from __future__ import annotations
 

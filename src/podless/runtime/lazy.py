@@ -1,4 +1,4 @@
-"""Modules that are imported at first use, so that a server starts without what it does not use."""
+"""Imports modules at first use, so that a server starts without modules that it does not use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Late:
-    """Stands for a module, and imports it at the first access. Names that were found are then attributes.
+    """A stand-in for a module, which imports it at the first access and keeps the names found as attributes.
 
     Type checkers do not see through it: import the module under TYPE_CHECKING, too.
     """
@@ -40,7 +40,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{home}")
         for one, place in homes.items():
-            if place == home:  # the next time they are found without us
+            if place == home:  # next time Python finds the name without this function
                 setattr(sys.modules[package], one, getattr(module, one))
         return getattr(module, name)
 

@@ -1,16 +1,15 @@
-"""Values that are computed at first use, and the rules for keeping them.
+"""Lazy values, and the rules for keeping them.
 
-The thread contract of podless: work that runs off the event loop is a pure function of values that were complete
-before. It keeps nothing where another thread can see it. Three rules follow, and every lazy value uses this module to
-obey them:
+The thread contract of podless: work off the event loop is a pure function of values that were complete before, and
+keeps nothing where another thread can see it. Three rules follow, and every lazy value uses this module to obey them:
 
 - A value is complete before anything refers to it, and is published by one store: an attribute, or a key of a
   dict. Two threads may compute it twice; they never see half of it.
 - Work off the loop has a `Draft`, which keeps its values for this piece of work only.
-- What would be computed there again and again is computed beforehand: `draft_values` returns a draft that the
+- The loop computes in advance what such work would compute again and again: `draft_values` returns a draft that the
   loop publishes.
 
-Answers that follow from their question alone (runtime/bounded.py) are kept by every thread.
+Every thread may keep results that follow from their arguments alone (runtime/bounded.py).
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ _ABSENT = object()
 
 
 class Draft:
-    """The values of a piece of work off the loop. whole: it may compute values that must be complete before other work.
-
-    strict: set by tests. Work off the loop then raises AssertionError if it computes what should have been complete.
-    """
+    """The lazy values of a piece of work off the loop. whole: it may compute values that belong in advance."""
 
     __slots__ = ("_made", "_whole")
 
@@ -36,7 +32,7 @@ class Draft:
 
     def __init__(self, *, whole: bool = False) -> None:
         self._whole = whole
-        # (identity of the holder, key) -> how to put it there, the holder, the value
+        # (id of the holder, key) -> (function that publishes the value, holder, value)
         self._made: dict[tuple[int, Any], tuple[Callable[[Any, Any, Any], None], Any, Any]] = {}
 
     def get(
@@ -52,7 +48,7 @@ class Draft:
         return found[2]
 
     def find(self, holder: Any, key: Any) -> Any:
-        """Return the value for a key of a holder that this draft has made, or None."""
+        """Return the value for a key of a holder if this draft has it, or None."""
         found = self._made.get((id(holder), key))
         return None if found is None else found[2]
 
@@ -61,7 +57,7 @@ class Draft:
         return [value for _, _, value in self._made.values()]
 
     def publish(self) -> None:
-        """Put all that was made where it belongs. On the loop."""
+        """Store all values in their holders. Call it on the loop."""
         for (_, key), (put, holder, value) in self._made.items():
             put(holder, key, value)
 
@@ -70,7 +66,7 @@ _draft: ContextVar[Draft | None] = ContextVar("draft", default=None)
 
 
 def is_off_loop() -> bool:
-    """Return whether this is work off the loop."""
+    """Return whether the caller is work off the loop."""
     return _draft.get() is not None
 
 
@@ -81,7 +77,7 @@ def begin_work() -> None:
 
 @contextmanager
 def draft_values() -> Iterator[Draft]:
-    """Keep values that are computed in this context in a draft, which can be published."""
+    """Collect the lazy values that are computed in this context in a draft, which the loop can publish."""
     draft = Draft(whole=True)
     token = _draft.set(draft)
     try:
@@ -91,9 +87,9 @@ def draft_values() -> Iterator[Draft]:
 
 
 def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed: bool = True) -> T:
-    """Return the value for a key of a table, made when it is first asked for, and keep it.
+    """Return the value for a key of a table. Makes and keeps it at the first call.
 
-    needed: whether it must be made beforehand where work off the loop asks for it.
+    needed: work off the loop relies on it, so it must be made in advance (see `Draft.strict`).
     """
     found: Any = table.get(key, _ABSENT)
     if found is _ABSENT:
@@ -116,12 +112,12 @@ def find_value(table: dict[Any, Any], key: Any) -> Any:
 
 
 def remember_value(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
-    """Return a value as `make_once`, for quick results about data; off the loop it is kept for that work only."""
+    """Return a value as `make_once` does, for quick results about data. Off the loop it lasts for this work only."""
     return make_once(table, key, make, needed=False)
 
 
 def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the table; off the loop, a private one for this piece of work, empty at first."""
+    """Return the table, or for work off the loop an own table, empty at first."""
     draft = _draft.get()
     if draft is None:
         return table
@@ -130,11 +126,11 @@ def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _nowhere(holder: Any, key: Any, value: Any) -> None:
-    """Do not publish private tables."""
+    """Publish nothing: private tables end with their work."""
 
 
 def fill_attribute(holder: Any, name: str, make: Callable[[], T], *, needed: bool = True) -> T:
-    """Make an attribute that was found empty, and keep it as `make_once` does, or as `remember_value` if not needed."""
+    """Make an attribute that is empty, and keep it as `make_once` does, or as `remember_value` if not needed."""
     draft = _draft.get()
     if draft is not None:
         drafted: T = draft.get(object.__setattr__, holder, name, make, needed)
@@ -145,7 +141,7 @@ def fill_attribute(holder: Any, name: str, make: Callable[[], T], *, needed: boo
 
 
 class made_once(Generic[T]):  # noqa: N801 (a decorator)
-    """As functools.cached_property, without a lock and by the contract above."""
+    """functools.cached_property, by the contract above."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
         self._make = make

@@ -1,7 +1,7 @@
-"""The remaining cost of a piece of work: loops charge it at their heads, and end when its time is over.
+"""Meters the processor time of a piece of work: loops charge their steps, and end when its time is over.
 
-The meter belongs to the context that the work runs in. Work without one may be suspended (runtime/slices.py), and has
-no limit otherwise.
+The meter is found in the context of the work. Work without one may be suspended (runtime/slices.py), and has no limit
+of its own.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from podless.runtime.apierror import Timeout
 S = TypeVar("S", bound=Sized)
 T = TypeVar("T")
 
-_LOOK = 4096  # steps between two looks at the clock: one to four milliseconds of most walks
-_FEW_STEPS = 1024  # steps of sliced work between two looks: half a millisecond of most walks
-FEW = 8  # items that are not worth a charge: what holds them was charged
+_LOOK = 4096  # steps between two checks of the clock: one to four milliseconds of most tree walks
+_FEW_STEPS = 1024  # the same for sliced work: half a millisecond of most tree walks
+FEW = 8  # so few items need no charge: the loop over their containers has charged
 LATE = "Timeout: request did not complete within the allotted timeout"
 
 
 class CPUMeter:
-    """The processor time of one piece of work. seconds: of the thread that makes the meter and does the work.
+    """The limit on the processor time of one piece of work, from now on, on this thread. seconds: the limit.
 
-    left: steps until the next look at the clock.
+    left: steps until the next check of the clock.
     """
 
     __slots__ = ("_until", "left")
@@ -35,17 +35,17 @@ class CPUMeter:
         self.left = _LOOK
 
     def check_time(self) -> None:
-        """Raise Timeout where the time is over."""
+        """Raise Timeout if the time is over."""
         if time.thread_time() > self._until:
             raise Timeout(LATE, {})
         self.left = _LOOK
 
 
 class _Default(CPUMeter):
-    """The meter of all other work. on_look: called now and then by the work, which may suspend itself there.
+    """The meter of all other work. on_look: called at each check of the clock; it may suspend the work.
 
-    clock: the processor time of the work under way, in seconds from any moment before it; what the thread does while
-    the work is suspended does not count. Threads share the meter: a count that one of them loses matters to none.
+    clock: returns the processor time of the present work in seconds, from any fixed start; the time while it is
+    suspended does not count. Threads share this meter: a lost update of `left` only delays a check.
     """
 
     __slots__ = ("clock", "on_look")
@@ -67,12 +67,12 @@ _current = METER.get
 
 
 def work_time() -> float:
-    """Return the processor time of the work under way, in seconds, for comparison within that work."""
+    """Return the processor time of the present work, in seconds, for differences within that work."""
     return DEFAULT.clock()
 
 
 def charge(steps: int) -> None:
-    """Count steps of the work under way, at the head of the loop that takes them. Raise Timeout if its time is over.
+    """Charge steps to the present work; call it before the steps. Raises Timeout if its time is over.
 
     A call takes about 0.1 us.
     """
@@ -93,9 +93,9 @@ def each(items: S) -> S:
 
 
 def each_part(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Return the items in parts, and charge each part before its turn. Raise Timeout if the time is over.
+    """Yield the items in parts, and charge each part first. Raises Timeout if the time is over.
 
-    For loops that are quick for each of an unbounded number of items: `each` would let all of them pass in one slice.
+    For quick loops over any number of items: `each` would charge all of them at once, so they would run in one slice.
     """
     if len(items) <= _FEW_STEPS:
         yield each(items)

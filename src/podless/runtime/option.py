@@ -11,7 +11,7 @@ from typing import Any
 
 
 class StartError(Exception):
-    """The server cannot start. The text is one line. Every failed start raises this."""
+    """The server cannot start. The text is one line. All failures at the start raise it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A field whose options are those of a dataclass, shown together.
+    """A field whose value is a dataclass of options, shown under one heading.
 
-    of: the dataclass. given: fields, one of which must be set to create it; empty for always.
+    of: the dataclass. given: fields, one of which must be set to create it; empty: always create it.
     """
 
     of: type
@@ -55,7 +55,7 @@ _NONE: Any = MISSING
 
 
 def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], Any] = _NONE, **more: Any) -> Any:
-    """Declare a dataclass field as an option. value or factory: its default; more: as for Option."""
+    """Declare a dataclass field as an option. value or factory: its default; more: other fields of Option."""
     return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **more)})
 
 

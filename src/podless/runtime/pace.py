@@ -1,6 +1,6 @@
-"""Runs long work in pieces, some in each turn of the event loop: long answers, long scans of stored objects.
+"""Runs long work in pieces, some in each iteration of the event loop: long answers, long scans of stored objects.
 
-Users take turns, so that only the user with much work waits for it.
+Users take turns, so that long work of one user delays only that user.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from podless.runtime.slices import Pull, Slices
 
 T = TypeVar("T")
 
-ALL = 1.0  # seconds; more than there are in any turn
-_TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
-_PIECE = 0.001  # seconds of work in one go of what is done by `slices`
-_SECONDS = 10.0  # of processor time for an item of what is pulled
-_LOOK = 32  # the maximum number of items between two looks at the clock
+ALL = 1.0  # seconds; more than one iteration has, so it ends the iteration
+_TURN = 0.001  # seconds of work in one iteration of the loop; it ends after the piece that exceeds this
+_PIECE = 0.001  # seconds of the caller's work on items of `slices` before a pause
+_SECONDS = 10.0  # seconds of processor time to make one item of a `pull`
+_LOOK = 32  # maximum items between two checks of the clock
 
 
 class Pace:
-    """Pending work by user, done when the loop has time."""
+    """The pending work of each user, done when the loop has time."""
 
     __slots__ = ("_alone", "_due", "_queues", "_rest", "_slices")
 
     def __init__(self) -> None:
         self._slices = Slices(_SECONDS)
         self._rest = Rest()
-        self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # the user whose turn is next comes first
+        self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # in order: the first user is next
         self._due = False
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def alone(self, user: str) -> asyncio.Lock:
         """Return the lock that serializes memory-intensive work of a user's watches.
 
-        It lives as long as one of them refers to it.
+        It exists as long as a watch refers to it.
         """
         lock = self._alone.get(user)
         if lock is None:
@@ -47,9 +47,8 @@ class Pace:
         return lock
 
     def soon(self, user: str, work: Callable[[], float | None]) -> None:
-        """Run work for a user in a later turn. It must not raise, and must end within a few milliseconds.
-
-        Work that goes on elsewhere returns the seconds to count for it; `ALL` ends this turn.
+        """Run work for a user in a later iteration of the loop. It must not raise, and must end in a few
+        milliseconds.
         """
         queue = self._queues.get(user)
         if queue is None:
@@ -58,7 +57,7 @@ class Pace:
         self._again()
 
     async def rest(self, user: str) -> None:
-        """Wait until it is this user's turn again, for some milliseconds of work."""
+        """Wait for this user's next turn, which is enough for some milliseconds of work."""
         turn = asyncio.get_running_loop().create_future()
 
         def go() -> float:
@@ -84,7 +83,7 @@ class Pace:
             start += look
 
     def pull(self, source: Iterator[T]) -> Pull[T]:
-        """Return a puller for an iterator, whose items are made in slices."""
+        """Return a puller that makes the items of an iterator in slices."""
         return Pull(self._slices, source)
 
     def _again(self) -> None:

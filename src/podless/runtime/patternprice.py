@@ -1,7 +1,7 @@
-"""Estimates the cost of compiling a pattern from its text, because RE2 holds the interpreter while it compiles.
+"""Estimates the cost of compiling a pattern from its text, because RE2 holds the GIL while it compiles.
 
-Most of a pattern costs its length. But RE2 expands a{0,3} to a?a?a?, nested: n of these cost the square of n. A Unicode
-class costs as much as a page of text, and a repeated item costs its repetitions.
+For most patterns the cost grows with the length. But RE2 expands a{0,3} to (a(a(a)?)?)?, and n nested optional items
+cost n². A Unicode class costs as much as a page of text, and a repeated item costs its repetitions.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ _TOKEN = re.compile(
 )
 _FOLDED = re.compile(r"\(\?[a-zA-Z]{0,10}i")
 
-# nanoseconds on a machine of some years
+# nanoseconds, measured on a machine that is some years old
 _CHARACTER, _FOLDED_CHARACTER, _TIMES = 120, 2800, 500
 _ANY, _SET, _WIDE_SET = 4000, 4000, 10_000
 _CLASS, _CLASS_CHARACTER, _RANGE, _NEGATED = 1500, 150, 5000, 6000
-_UNICODE = 360_000  # which is less than half of what it is, for \p{L}{1,255} is not far-fetched
-_MORE, _FEW = 40_000, 3  # classes of Unicode within one class
-_SQUARE = 6  # of what may be left out in a row
+# less than half of the real cost, because patterns such as \p{L}{1,255} are common and must be allowed
+_UNICODE = 360_000
+_MORE, _FEW = 40_000, 3  # cost of each Unicode class within one set beyond the third
+_SQUARE = 6  # factor for the square of the number of consecutive optional items
 _SIZES = {"any": _ANY, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
-MOST = 30_000_000.0  # that one pattern may cost: no other request is served meanwhile
+MOST = 30_000_000.0  # maximum nanoseconds for one pattern: no other request is served meanwhile
 
 
 class _Branch:
     """A sequence of items within brackets. depth: nesting of optional items.
 
-    cost: of all items before the last. item, inner: cost and depth of the last. run: the number of consecutive optional
-    items up to it. last: its text, "" for a choice. split: whether it is one.
+    cost: of all items before the last. item, inner: cost and depth of the last item. run: number of consecutive
+    optional items up to it. last: its text, "" for a choice (a|b). split: whether the sequence is a choice.
     """
 
     __slots__ = ("cost", "depth", "inner", "item", "last", "run", "split")
@@ -59,7 +60,7 @@ class _Branch:
         self.split = False
 
     def add_item(self, text: str, cost: float, depth: int = 0) -> None:
-        """Add an item."""
+        """Add an item, which ends a run of optional items that it cannot overlap."""
         if self.run and not _alike(self.last, text):
             self.end()
         self.cost += self.item
@@ -67,7 +68,7 @@ class _Branch:
         self.item, self.inner, self.last = cost, depth, text
 
     def enclose(self, branch: _Branch) -> None:
-        """Add a sequence in brackets. Brackets around anything but a choice have no effect."""
+        """Add a sequence in brackets. Only brackets around a choice change the result."""
         run, branch.run = (0, branch.run) if branch.split else (branch.run, 0)
         self.add_item("" if branch.split else branch.last, *branch.close())
         self.run += run
@@ -84,13 +85,13 @@ class _Branch:
         self.inner += most > least
 
     def close(self) -> tuple[float, int]:
-        """Return the cost and depth of all."""
+        """End the sequence. Return its cost and depth."""
         self.end()
         return self.cost + self.item, max(self.depth, self.inner)
 
 
 def _alike(one: str, other: str) -> bool:
-    """Return whether RE2 may take two items for the same: not where one is a character that the other has not alone."""
+    """Return whether RE2 can merge two items. Different single characters, for example, cannot be merged."""
     if not one or not other:
         return False
     if len(one) > len(other):
@@ -105,13 +106,13 @@ def _alike(one: str, other: str) -> bool:
 
 
 def price_pattern(pattern: str) -> float:
-    """Return roughly the nanoseconds to compile a pattern.
+    """Return the estimated nanoseconds to compile a pattern.
 
-    For an invalid one, or one far above `MOST`, the cost of its beginning.
+    For an invalid pattern, or one far above `MOST`, this is the cost of its beginning.
     """
     letter = _FOLDED_CHARACTER if _FOLDED.search(pattern) else _CHARACTER
     levels = [_Branch()]
-    spent = 0.0  # on branches that are complete, of all that is open
+    spent = 0.0  # cost of all open sequences
     for token in _TOKEN.finditer(each(pattern)):
         sort, text = token.lastgroup, token[0]
         branch = levels[-1]
@@ -133,7 +134,7 @@ def price_pattern(pattern: str) -> float:
             levels[-1] = _Branch()
             levels[-1].cost, levels[-1].depth, levels[-1].split = cost, depth, True
         elif text == "[":
-            break  # it is not closed, and no pattern
+            break  # unclosed, so the pattern is invalid
         elif sort not in ("flags", "close"):
             branch.add_item(_plain(sort, text), _cost(str(sort), text, letter))
         if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MOST:
@@ -154,14 +155,14 @@ _COUNTED = re.compile(
     re.DOTALL,
 )
 _ATOMS = re.compile(_ATOM, re.DOTALL)
-_REPEATED = 1000  # the maximum count of a repetition in RE2
+_REPEATED = 1000  # RE2's maximum repetition count
 
 
 def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
     """Return a cheaper pattern, with the minimum and maximum length of the matched text; None if there is none.
 
-    If one class matches every character of a text, and only one class is repeated, as in ^[a-z]{1,255}$, the length of
-    the text shows the number of repetitions.
+    If each class of the pattern matches one character, and only one class is repeated, as in ^[a-z]{1,255}$, the length
+    of the text shows the number of repetitions.
     """
     found = _COUNTED.fullmatch(pattern)
     if found is None or not found["before"]:
@@ -177,7 +178,7 @@ def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
 
 
 def _plain(sort: str | None, text: str) -> str:
-    """Return the text of an item; for an escape that stands for itself, the character."""
+    """Return the text of an item, without the backslash of an escaped punctuation character."""
     return text[1] if sort == "escape" and not text[1].isalnum() else text
 
 

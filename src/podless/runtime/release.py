@@ -19,9 +19,9 @@ _NEWEST_MINOR: Final = 1 << 30
 class Release:
     """A release with its chosen gates.
 
-    name: such as 1.36, "" outside a server. minor: 36 of it. without: the gates and changes that are off. wording:
-    returns the text of a field error, by its field and the newest release's text; None for the same. sources: returns
-    the line of Go that constructs a scheme, by that of the newest release.
+    name: such as 1.36, "" outside a server. minor: 36 in this example. without: the gates and changes that are off.
+    wording: returns the text of a field error, by its field and the newest release's text; None for the same. sources:
+    returns the line of Go that constructs a scheme, by that of the newest release.
     """
 
     name: str = ""
@@ -39,9 +39,9 @@ class Release:
         return covers(span, self.minor)
 
     def reaches(self, ahead: str) -> bool:
-        """Return whether this is a release that is not recorded, not older than the named one; true for "".
+        """Return whether this release is newer than the recorded ones and not older than the named one; true for "".
 
-        Where no server is, it is the newest release that is recorded.
+        Outside a server the release is the newest recorded one, so only "" is true.
         """
         return not ahead or (bool(self.name) and covers(f"{ahead}-", self.minor))
 
@@ -50,18 +50,18 @@ class Release:
         return self.wording(field, said) if self.wording is not None else said
 
 
-# "" stands for all releases
+# "": allowed by all releases
 NEWEST: Final = Release()
 CURRENT: ContextVar[Release] = ContextVar("release", default=NEWEST)
 
 
 def has(name: str) -> bool:
-    """Return whether a gate or a change is on in the release that is served here."""
+    """Return whether a gate or a change is on in the served release."""
     return name not in CURRENT.get().without
 
 
 def served_release() -> Release:
-    """Return what caches for all servers keep answers by: the release served here, NEWEST where it lacks nothing."""
+    """Return the release by which shared caches keep results: the served one, or NEWEST if nothing is off in it."""
     current = CURRENT.get()
     return current if current.without else NEWEST
 
@@ -75,7 +75,7 @@ def covers(span: str, minor: int) -> bool:
 
 
 def describe_span(held: Collection[str], among: Sequence[str]) -> str:
-    """Return some of several releases as a span; releases that follow each other among them are a range."""
+    """Return some of several releases as a span; neighbours among them become a range."""
     runs: list[list[str]] = []
     last = -2
     for place, name in enumerate(among):
@@ -88,10 +88,10 @@ def describe_span(held: Collection[str], among: Sequence[str]) -> str:
 
 
 class Notes:
-    """Records what code asks of a release: any other release with the same answers gives the same result.
+    """Records what code asks of a release. Another release with the same answers gives the same result.
 
     As a context manager, it sets the release and records questions. A cache of values that depend on the release must
-    ask again for each answer that it gives, for example with `agree`.
+    ask again for each value that it returns, for example with `agree`.
     """
 
     __slots__ = ("_names", "_plain", "_spans", "_token", "_words", "release")
@@ -114,7 +114,7 @@ class Notes:
         CURRENT.reset(self._token)
         self._token = None
         if around is self._plain:
-            self.agree(self._plain)  # notes around these notes have to know
+            self.agree(self._plain)  # Notes around these must record the same questions
 
     def __bool__(self) -> bool:
         return bool(self._names.asked or self._spans or self._words)
@@ -124,7 +124,7 @@ class Notes:
         self._spans.add(span)
 
     def agree(self, other: Release) -> bool:
-        """Return whether another release answers all questions alike."""
+        """Return whether another release answers all recorded questions in the same way."""
         plain = self._plain
         return (
             all(other.has(name) == plain.has(name) for name in self._names.asked)
@@ -138,7 +138,7 @@ class Notes:
 
 
 class _Noted(frozenset[str]):
-    """The features that a release lacks, recording each look-up."""
+    """The features that a release lacks; records each lookup."""
 
     def __init__(self, _: frozenset[str]) -> None:
         self.asked: set[str] = set()

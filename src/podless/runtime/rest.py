@@ -1,8 +1,9 @@
-"""When long work on the event loop may go on: after other requests had their turn.
+"""Decides when long work on the event loop may continue: after other requests had their turn.
 
-A write takes several turns of the loop. If long work took part of each, a client that writes every few milliseconds
-would fall behind more and more. So some turns pass between two pieces of work. After a long piece, such as one call in
-C, that is not enough time for a client to ask again, so the work rests as long as the piece took if others are active.
+A write takes several iterations of the loop. If long work took part of each, a client that writes every few
+milliseconds would fall behind more and more. So some iterations pass between two pieces of work. After a long piece,
+such as one call in C, this is too short for a client to send its next request, so the work rests as long as the piece
+took if other work is active.
 """
 
 from __future__ import annotations
@@ -12,26 +13,26 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-_TURNS: Final = 8  # of the loop between two pieces; an empty one takes about 2 us
-_LONG: Final = 0.002  # seconds of a piece after which turns alone are not enough
-_LITTLE: Final = 0.0001  # seconds of processor time that empty turns may take
-_ACTIVE: Final = 0.05  # seconds for which others count as active after they were last seen
+_TURNS: Final = 8  # iterations of the loop between two pieces; an empty one takes about 2 us
+_LONG: Final = 0.002  # seconds; after a longer piece iterations alone are not enough
+_LITTLE: Final = 0.0001  # seconds of processor time of all these iterations if they are empty
+_ACTIVE: Final = 0.05  # seconds for which other work counts as active after it was last seen
 
 
 class Rest:
-    """The rests of one kind of work on one loop."""
+    """The pauses of one kind of work on one loop."""
 
     __slots__ = ("_active",)
 
     def __init__(self) -> None:
-        self._active = 0.0  # until when others count as active
+        self._active = 0.0  # loop time until which other work counts as active
 
     def call(self, took: float, callback: Callable[[], object]) -> None:
-        """Call back when the work may go on. took: seconds of the piece that has ended."""
+        """Call back when the work may continue. took: seconds of the piece that has ended."""
         self._pass_turn(asyncio.get_running_loop(), _TURNS, time.thread_time(), took, callback)
 
     async def take(self, took: float) -> None:
-        """Wait until the work may go on. took: seconds of the piece that has ended."""
+        """Wait until the work may continue. took: seconds of the piece that has ended."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.call(took, lambda: None if turn.done() else turn.set_result(None))
         await turn

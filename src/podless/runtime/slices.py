@@ -1,8 +1,8 @@
 """Runs synchronous work on the event loop in slices, so that no piece of it delays other requests for long.
 
 The work runs in a greenlet. What it calls charges its meter (runtime/meter.py). When the slice is used up, the charge
-suspends the greenlet and the loop goes on. The next slice starts a few iterations of the loop later, after those of all
-other suspended work. Most work ends within its first slice, which costs about a microsecond.
+suspends the greenlet and the loop continues. The next slice starts a few iterations of the loop later, after those of
+all other suspended work. Most work ends within its first slice, which costs about a microsecond.
 
 Other requests run between two slices, as they do at an await. So the work must not rely on shared state that it read in
 an earlier slice. Nothing is repeated, and the work need not know that it is sliced.
@@ -27,26 +27,26 @@ from podless.runtime.rest import Rest
 
 R = TypeVar("R")
 
-SLICE: Final = 0.001  # seconds of processor time until the work is suspended
-_SUSPENDED: Final = object()  # what a greenlet gives when its slice is used up
+SLICE: Final = 0.001  # seconds of processor time
+_SUSPENDED: Final = object()  # returned by a greenlet whose slice is used up
 _RAISED: Final = object()
 _NOTHING: Final = object()
-_KEPT: Final = 8  # idle workers; making one takes ten times as long as a slice of most work
+_KEPT: Final = 8  # idle workers that are kept; making one takes ten times as long as most work
 
 
 class _Cut(BaseException):
-    """Ends suspended work whose request is gone."""
+    """Ends suspended work whose request was cancelled."""
 
 
 class Incomplete(Exception):
-    """An item takes more than one slice."""
+    """An item needs another slice."""
 
 
 class _Worker(greenlet):
     """A greenlet that does one piece of work after the other.
 
-    began: when the slice did, by the clock of the thread; 0 until the first look, as most work never looks. spent:
-    seconds of the earlier slices. took: those of the last one. most: seconds that they may take.
+    began: start of the slice by the thread's processor clock, 0 before the first check. Most work ends before it.
+    spent: seconds of the earlier slices. took: seconds of the last slice. most: limit of seconds for all slices.
     """
 
     def __init__(self, most: float) -> None:
@@ -59,7 +59,7 @@ class _Worker(greenlet):
         self.most = most
 
     def run(self) -> None:
-        """Run work whenever the loop switches here, and return its outcome."""
+        """Run work each time the loop switches here, and switch back with its result or _RAISED."""
         give = self.loop.switch
         while True:
             work, about = self.work, self.about
@@ -92,7 +92,7 @@ class _Worker(greenlet):
             self.began = time.thread_time()
 
     def work_time(self) -> float:
-        """Return the seconds of processor time that the work has taken so far, from its first look on."""
+        """Return the seconds of processor time of the work since its first check of the clock."""
         now = time.thread_time()
         self.began = self.began or now
         return self.spent + now - self.began
@@ -114,19 +114,19 @@ DEFAULT.clock = _work_time
 
 
 class Slices:
-    """The sliced work of one event loop. seconds: of processor time for one piece of work, in all its slices."""
+    """The sliced work of one event loop. seconds: limit of processor time for one piece of work, in all its slices."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._idle: list[_Worker] = []
-        self._waiting: deque[asyncio.Future[None]] = deque()  # for the next slice, who has waited longest first
+        self._waiting: deque[asyncio.Future[None]] = deque()  # waiting for the next slice, oldest first
         self._rest = Rest()
         self._took = 0.0  # seconds of the longest slice since the last rest
 
     async def run(self, work: Callable[..., R], *about: Any) -> R:
-        """Run work and return its result. Raises what it raises, and Timeout if it takes too long."""
+        """Run work and return its result. Raises the error of the work, and Timeout beyond the limit."""
         if type(getcurrent()) is _Worker:
-            return work(*about)  # as a part of what is in slices already
+            return work(*about)  # the caller is sliced already
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.work, worker.about = work, about
         worker.began = 0.0
@@ -139,13 +139,13 @@ class Slices:
         return found  # type: ignore[no-any-return]
 
     def drive(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
-        """Return a coroutine that runs the steps of another one between two awaits in slices."""
+        """Return a coroutine that runs each step of another one (the code between two awaits) in slices."""
         return _Driven(self, work, copy_context())
 
     def begin(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None] | None:
-        """Run the first step of a coroutine as a part of the work that calls this, which is in slices.
+        """Run the first step of a coroutine inside the caller's sliced work.
 
-        Return the rest of it, to be awaited; None if the coroutine has ended.
+        Returns the rest, which the caller must await; None if the coroutine has ended.
         """
         try:
             waited = work.send(None)
@@ -156,7 +156,7 @@ class Slices:
         return _Begun(self, work, context, waited)
 
     async def _finish(self, worker: _Worker, found: object) -> Any:
-        """Run the remaining slices of suspended work. Returns its result, or raises what it raised."""
+        """Run the remaining slices of suspended work. Returns its result, or raises its error."""
         try:
             if found is _SUSPENDED:
                 with pause_gc():
@@ -168,17 +168,17 @@ class Slices:
             self.release(worker)
 
     def take_worker(self, context: Context) -> _Worker:
-        """Return a worker for work in a context."""
+        """Return a worker for work in a context; give it back with `release` or `keep`."""
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.began = 0.0
         worker.gr_context = context
         return worker
 
     def release(self, worker: _Worker) -> None:
-        """Make a worker free for other work. Its work is ended where it is, if its request is gone."""
+        """Take back a worker. Unfinished work ends with _Cut, because its request was cancelled."""
         if worker.work is not None:
             worker.throw(_Cut())
-            while worker.work is not None:  # what it does in the end may be suspended as well
+            while worker.work is not None:  # cleanup code of the work may be suspended as well
                 worker.switch()
         worker.raised = worker.gr_context = None
         worker.spent = 0.0
@@ -186,7 +186,7 @@ class Slices:
             self._idle.append(worker)
 
     def keep(self, worker: _Worker) -> None:
-        """Make a worker free that has done its work in one slice."""
+        """Take back a worker whose work ended in its first slice."""
         worker.gr_context = None
         if len(self._idle) < _KEPT:
             self._idle.append(worker)
@@ -206,7 +206,7 @@ class Slices:
         """Resume the work that has waited longest."""
         while self._waiting:
             turn = self._waiting.popleft()
-            if not turn.done():  # else its request is gone
+            if not turn.done():  # done: its request was cancelled
                 turn.set_result(None)
                 break
         if self._waiting:
@@ -215,17 +215,17 @@ class Slices:
 
 
 class Pull(Generic[R]):
-    """The items of an iterator, each made in slices: call `next` again until one is complete."""
+    """Makes the items of an iterator in slices. Call `next` again until an item is complete."""
 
     __slots__ = ("_slices", "_source", "_worker")
 
     def __init__(self, slices: Slices, source: Iterator[R]) -> None:
         self._slices = slices
         self._source = source
-        self._worker: _Worker | None = None  # from the first item to the last
+        self._worker: _Worker | None = None  # kept from the first item to the last
 
     def next(self) -> R | None:
-        """Return the next item, None at the end. Raise Incomplete where it takes another slice, in a later turn."""
+        """Return the next item, None at the end. Raises Incomplete if it needs another slice: call it later again."""
         worker = self._worker
         if worker is None:
             worker = self._worker = self._slices.take_worker(copy_context())
@@ -243,7 +243,7 @@ class Pull(Generic[R]):
         return found  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Ask for no more."""
+        """End the iteration, and release the worker."""
         worker, self._worker = self._worker, None
         if worker is not None:
             self._slices.release(worker)
@@ -261,7 +261,7 @@ class _Driven(Coroutine[Any, Any, R]):
         self._slices = slices
         self._work = work
         self._context = context
-        self._worker: _Worker | None = None  # while a step is suspended, and with it the collector
+        self._worker: _Worker | None = None  # set while a step is suspended; the garbage collector is then paused
         self._pause = -1
 
     def send(self, value: Any) -> Any:
@@ -277,10 +277,10 @@ class _Driven(Coroutine[Any, Any, R]):
         return self
 
     def __await__(self) -> Generator[Any, Any, R]:
-        return self  # it has all of one
+        return self  # it implements the generator protocol
 
     def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
-        """Start a step with an exception, or resume a slice with it."""
+        """Start a step with an exception, or resume a suspended step with it."""
         error: Any = type_ if value is None else value
         if self._worker is not None:
             return self._after(self._worker, self._worker.throw(error))
@@ -300,20 +300,20 @@ class _Driven(Coroutine[Any, Any, R]):
 
     def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
         if type(getcurrent()) is _Worker:
-            return work(about)  # as a part of what is in slices already
+            return work(about)  # the caller is sliced already
         worker = self._slices.take_worker(self._context)
         worker.work, worker.about = work, (about,)
         return self._after(worker, worker.switch())
 
     def _after(self, worker: _Worker, found: object) -> Any:
-        """Return what the step waits for, or raise what it raised: StopIteration at the end."""
+        """Return what the step awaits, or raise its error: StopIteration at the end."""
         if found is _SUSPENDED:
             if self._pause < 0:
                 self._pause = PAUSE.pause_collector()
             self._worker = worker
             return next(iter(self._slices.turn(worker.took)))
         self._worker = None
-        if found is not _RAISED and self._pause < 0:  # as of most steps
+        if found is not _RAISED and self._pause < 0:  # most steps end in their first slice
             self._slices.keep(worker)
             return found
         self._resume_gc()
@@ -324,7 +324,7 @@ class _Driven(Coroutine[Any, Any, R]):
 
 
 class _Begun(_Driven[R]):
-    """A coroutine whose first step has run. waited: what this step waits for, until it has been passed on."""
+    """A coroutine whose first step has run. waited: the future that this step awaits, until it has been yielded."""
 
     __slots__ = ("_waited",)
 

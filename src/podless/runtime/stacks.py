@@ -1,7 +1,7 @@
-"""The stack of another thread, read without touching its frames.
+"""Reads the stack of another thread without touching its frames.
 
-`sys._current_frames` gives frame objects of code that goes on running, and CPython 3.11 crashes when they are followed
-at the wrong moment. `faulthandler` writes the same stack as text while it holds the interpreter, and makes no object.
+`sys._current_frames` returns frame objects of running code, and CPython 3.11 crashes if they are followed at the wrong
+moment. `faulthandler` writes the same stack as text while it holds the GIL, and makes no object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DEEPEST = 100
 
 
 class StackFrame(NamedTuple):
-    """A function that has been called, and the line that it is at."""
+    """A called function, and its present line."""
 
     file: str
     line: int
@@ -32,7 +32,7 @@ class StackFrame(NamedTuple):
 
 
 class Stacks:
-    """Reads stacks into a file in memory. `close` it."""
+    """Reads stacks through a file in memory. Call `close` at the end."""
 
     def __init__(self) -> None:
         self._file = _open_file()
@@ -42,10 +42,7 @@ class Stacks:
         os.close(self._file)
 
     def read(self, thread: int) -> list[StackFrame]:
-        """Return the calls of a thread by its identifier, the innermost first; none where it is unknown.
-
-        Of a deeper stack these are the innermost 100.
-        """
+        """Return the calls of a thread by its identifier, innermost first, at most 100. Empty for an unknown thread."""
         os.lseek(self._file, 0, os.SEEK_SET)
         os.truncate(self._file, 0)
         faulthandler.dump_traceback(self._file)

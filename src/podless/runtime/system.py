@@ -1,4 +1,4 @@
-"""Functions of the operating system, with replacements: imports nothing that a platform lacks."""
+"""Functions of the operating system, with replacements for platforms that lack them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_M
 class ProcessUsage(NamedTuple):
     """The resources that this process has used.
 
-    cpu: seconds. memory: bytes, the maximum so far; 0 if the system does not report it.
+    cpu: seconds. memory: the maximum so far, in bytes; 0 if the system does not report it.
     """
 
     cpu: float
@@ -33,7 +33,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def find_thread_clock() -> int | None:
-    """Return the processor clock of the calling thread, for other threads; None if the system has none."""
+    """Return the id of the calling thread's processor clock, for other threads; None if there is none."""
     if not hasattr(time, "pthread_getcpuclockid") or not hasattr(time, "clock_gettime"):
         return None
     return time.pthread_getcpuclockid(threading.get_ident())
@@ -51,12 +51,12 @@ def read_usage() -> ProcessUsage:
 
 
 def read_page_size() -> int:
-    """Return the bytes of a page of memory, as /proc counts it."""
+    """Return the page size of /proc figures, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def read_file_limit() -> int:
-    """Return how many files this process may have open, 0 where the system does not tell."""
+    """Return the maximum number of open files of this process, 0 if the system does not report it."""
     try:
         import resource
     except ImportError:
@@ -65,13 +65,13 @@ def read_file_limit() -> int:
 
 
 def raise_file_limit() -> None:
-    """Take all the open files that the system allows: every connection is one."""
+    """Raise the limit on open files to the system's maximum, because every connection is an open file."""
     try:
         import resource
     except ImportError:
         return
     soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # macOS allows no more than OPEN_MAX (10,240) though it says that there is no limit
+    # macOS reports no limit, but allows no more than OPEN_MAX (10,240)
     for limit in (most, 10_240):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit) if limit > 0 else limit, most))
@@ -79,5 +79,5 @@ def raise_file_limit() -> None:
 
 
 def read_boot_clock() -> float:
-    """Return seconds of a clock that never goes back, and goes on while the machine sleeps, if there is such a one."""
+    """Return the seconds of a clock that never goes back and, if possible, continues while the machine sleeps."""
     return time.monotonic() if _BOOT_CLOCK is None else time.clock_gettime(_BOOT_CLOCK)

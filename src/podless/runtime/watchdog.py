@@ -1,7 +1,7 @@
-"""Measures how long pieces of work hold the event loop. Long ones are logged and counted.
+"""Measures how long pieces of work hold the event loop, and logs and counts long ones.
 
-While the loop is held, no request is served, so this is what one client can take from all others. Requests and
-controllers measure their steps here; runtime/heartbeat.py finds other callbacks.
+While the loop is held, no request is served, so one client can delay all others. Requests and controllers measure their
+steps here; runtime/heartbeat.py finds other callbacks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ LONG = 0.1  # seconds; work that holds the loop for longer is logged
 
 
 class Work(NamedTuple):
-    """A piece of work. sort: such as request, verb: such as list; both have few values. who, what: for the log."""
+    """The description of a piece of work. sort: such as request, verb: such as list; both have few values. who: its
+    user. what: its object. Both are only for the log.
+    """
 
     sort: str
     verb: str
@@ -29,8 +31,8 @@ class Work(NamedTuple):
 class Watchdog:
     """Counts work that held the loop for long. long: the limit in seconds. told: how often it was exceeded.
 
-    busiest: the longest processor time of a callback, and the callback, as far as `tell_callback` got it. moved: grows
-    with each piece of work that the loop starts and reports.
+    busiest: the callback with the longest processor time that `tell_callback` received, and this time in seconds.
+    moved: grows with each piece of work that reports itself.
     """
 
     __slots__ = ("busiest", "counts", "long", "moved", "seconds", "told", "worst")
@@ -50,10 +52,10 @@ class Watchdog:
         log.warning("loop: %s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
 
     def tell_callback(self, seconds: float, processor: float, work: Work, told: int) -> None:
-        """Log and count a callback that the heartbeat saw holding the loop. told: its value when the callback began.
+        """Log and count a callback that the heartbeat saw holding the loop. told: `told` when the callback began.
 
-        processor: seconds of the loop's thread, which a busy machine does not increase. Work that reported itself
-        meanwhile is not counted again.
+        seconds: elapsed. processor: seconds of the loop's thread, which do not grow on a busy machine. Work that
+        reported itself meanwhile is not counted again.
         """
         if processor > self.busiest[0]:
             self.busiest = processor, work
@@ -70,7 +72,7 @@ class Watchdog:
         self.worst = max(self.worst, seconds)
 
     def steps(self, work: Coroutine[Any, Any, Any], about: Callable[[], Work]) -> MeasuredCoroutine:
-        """Return the work, with each step measured. about: returns its description, called for a long step."""
+        """Return the work with each step measured. about: returns its description, called for a long step."""
         return MeasuredCoroutine(work, self, about)
 
 
@@ -94,7 +96,7 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
             if _clock() - began > self._watchdog.long:
                 self._watchdog.report_block(_clock() - began, self._about())
 
-    def __next__(self) -> Any:  # as `send`, which nearly every step would call
+    def __next__(self) -> Any:  # not `send(None)`: nearly every step would pay for one more call
         self._watchdog.moved += 1
         began = _clock()
         try:
@@ -107,7 +109,7 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
         return self
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return self  # it has all of one
+        return self  # it implements the generator protocol
 
     def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
         """Start a step with an exception."""

@@ -1,4 +1,4 @@
-"""Measures the memory of values that clients make a server keep, and frees it in pieces."""
+"""Measures the memory of values that clients make a server keep, and frees them in pieces."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from podless.runtime.meter import charge
 
 _OFTEN = 64  # values between two charges
 _ROUND = 15  # the allocator rounds up to 16 bytes
-# owned by the process, not by a value
+# types of objects that belong to the process, not to a value
 _SHARED = (type, ModuleType)
 
 
 def weigh_values(values: Iterable[Any], apart: tuple[type, ...] = ()) -> int:
-    """Return the bytes that some values take with everything that they refer to.
+    """Return the bytes of some values with everything that they refer to.
 
-    Modules, classes and functions of modules count nothing; generated functions count with their code and their names.
-    apart: instances of these classes count nothing either. Takes about 1 us for each object.
+    Modules, classes and functions of modules count 0; generated functions count with their code and names. apart:
+    instances of these classes count 0 either. Takes about 1 us for each object.
     """
     return sum((sys.getsizeof(one) + _ROUND) & ~_ROUND for one in _reach_values(values, apart))
 
 
 def free_values(values: list[Any], apart: tuple[type, ...] = ()) -> None:
-    """Empty a list, and free its values and everything that nothing else refers to, on a thread of its own.
+    """Empty a list, and free its values and everything that nothing else refers to, on a separate thread.
 
-    Freed in one go, a million objects hold the interpreter for 100 ms. apart: as for `weigh_values`.
+    Freed at once, a million objects hold the GIL for 100 ms. apart: as for `weigh_values`.
     """
     Thread(target=_free, args=(values, apart), name="podless-free", daemon=True).start()
 
@@ -39,12 +39,12 @@ def free_values(values: list[Any], apart: tuple[type, ...] = ()) -> None:
 def _free(values: list[Any], apart: tuple[type, ...]) -> None:
     held = list(_reach_values(values, apart))
     values.clear()
-    held.reverse()  # freed from the end: what holds a value goes before it
+    held.reverse()  # freed from the end, so that outer values go first
     release_parts(held)
 
 
 def _reach_values(values: Iterable[Any], apart: tuple[type, ...]) -> Iterator[Any]:
-    """Yield all objects that some values refer to, each once, after one that refers to it."""
+    """Yield all objects that some values refer to, each once, after an object that refers to it."""
     skipped = (*_SHARED, *apart)
     seen = {id(builtins.__dict__)}
     todo, count = list(values), 0
@@ -57,7 +57,7 @@ def _reach_values(values: Iterable[Any], apart: tuple[type, ...]) -> Iterator[An
         if not count % _OFTEN:
             charge(_OFTEN)
         if isinstance(one, FunctionType):
-            if "__name__" in one.__globals__:  # defined by a module: only its closure is a value
+            if "__name__" in one.__globals__:  # a function of a module: only its closure belongs to the value
                 todo.extend(one.__closure__ or ())
                 continue
             todo += (one.__code__, one.__globals__)
