@@ -95,9 +95,7 @@ class AdmissionAttributes:
 
     @property
     def own(self) -> Kind | None:
-        """The kind of the object that the subresource takes, such as an Eviction. None for Scales and no
-        subresource.
-        """
+        """The kind of the object that the subresource takes, such as Eviction. None for Scales and no subresource."""
         known = self.kind.subresource(self.subresource) if self.subresource else None
         return known.kind if known is not None else None
 

@@ -42,9 +42,7 @@ def is_exempt(kind: Kind) -> bool:
 
 
 def exempt_from_policies(kind: Kind) -> bool:
-    """Return whether no policy applies to the kind: it configures admission, or is a review of a user or
-    permissions.
-    """
+    """Return whether no policy applies to the kind: it configures admission, or reviews a user or permissions."""
     return kind.group == _OWN or (kind.group, kind.plural) in _REVIEWS
 
 

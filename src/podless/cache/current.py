@@ -64,9 +64,7 @@ class RevisionQuestion:
             asyncio.get_running_loop().call_soon(self._ask_store)  # shared by all callers of this turn
 
     def wait(self) -> asyncio.Future[None]:
-        """Return a future that completes when `go` would be called. It fails if reading or reaching the revision
-        does.
-        """
+        """Return a future that completes when `go` would be called. It fails if the read or the wait fails."""
         known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.call_when_current(partial(_settle, known))
         return known

@@ -1,6 +1,6 @@
-"""The Common Expression Language: parser, checker, cost and compiler, with the libraries that Kubernetes offers.
+"""The Common Expression Language: parser, checker, cost and compiler, with the libraries of Kubernetes.
 
-Useful on its own:
+The package can be used on its own:
 
     program = compile("a + size(b) < 10", {"a": types.INT, "b": types.STRING})
     program.evaluate({"a": 1, "b": "text"})
@@ -18,7 +18,7 @@ from podless.runtime import lazy
 if TYPE_CHECKING:
     from podless.cel.errors import CelError, CompileError, CostExceeded, EvaluationError, Issue, ProgramError
     from podless.cel.program import LIMIT, Program, compile
-else:  # its modules may be asked for one by one, in several threads, which no package may make a circle
+else:  # several threads can import these modules one by one, so the package must not be part of an import cycle
     __getattr__ = lazy.lazy_names(
         __name__,
         {

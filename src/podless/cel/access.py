@@ -1,4 +1,4 @@
-"""Parts of values whose types are known only when they are there: items, fields, keys, and what loops go through."""
+"""Access to values whose types are known only at evaluation: items, fields, keys, and iteration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
 
 
 def within(item: Any, place: Any) -> bool:
-    """Return item in place, for an item of a list or a key of a map."""
+    """Return `item in place`, for an item of a list or a key of a map."""
     kind = place.__class__
     if kind in LISTS:
         return any(equal(item, each) for each in charge_each(place))
@@ -26,7 +26,7 @@ def _hashable(key: Any) -> bool:
 
 
 def show(value: Any) -> str:
-    """Return a value as errors name it."""
+    """Return a value as error messages show it."""
     if value.__class__ is bool:
         return "true" if value else "false"
     return str(value)
@@ -80,7 +80,7 @@ def select(value: Any, field: str) -> Any:
 
 
 def has(value: Any, field: str, lenient: bool = False) -> bool:
-    """Return has(value.field). lenient: a value that cannot have fields has none, which is an error otherwise."""
+    """Return has(value.field). lenient: return False for a value that cannot have fields, instead of an error."""
     kind = value.__class__
     if kind is dict or kind is Message:
         return field in value
@@ -96,7 +96,7 @@ def has(value: Any, field: str, lenient: bool = False) -> bool:
 
 
 def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
-    """Return value[?key], or any field or item of an optional: none if it is missing. lenient: see `has`."""
+    """Return value[?key], or a field or item of an optional; none if it is missing. lenient: see `has`."""
     kind = value.__class__
     if kind is Optional:
         return optional_index(value.value, key, lenient) if value.present else values.NONE
@@ -125,7 +125,7 @@ def truth(value: Any) -> bool:
 
 
 def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
-    """Put a new entry into a map that is being made."""
+    """Add a new entry to a map literal. Raises EvaluationError for a repeated key."""
     if not _hashable(key):
         raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
     if key in target:
@@ -134,7 +134,7 @@ def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
 
 
 def iterate(value: Any, two: bool = False) -> Any:
-    """Return what a comprehension iterates over: items or keys. two: pairs of place or key and item."""
+    """Return an iterable for a comprehension: items or keys. two: pairs of index or key, and item."""
     kind = value.__class__
     if kind in LISTS:
         return enumerate(value) if two else value

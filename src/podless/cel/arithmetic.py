@@ -1,4 +1,4 @@
-"""Arithmetic on values whose types are known only when they are there: tables by the classes of both operands."""
+"""Arithmetic on values whose types are known only at evaluation: tables by the classes of both operands."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ Pairs = dict[tuple[type, type], Callable[[Any, Any], Any]]
 
 
 def whole(value: int) -> int:
-    """Return the integer, if it is one of 64 bits."""
+    """Return the integer. Raises EvaluationError if it does not fit 64 bits."""
     if INT_MIN <= value <= INT_MAX:
         return value
     raise EvaluationError("integer overflow")
 
 
 def unsigned(value: int) -> Uint:
-    """Return the unsigned integer, if it is one of 64 bits."""
+    """Return the unsigned integer. Raises EvaluationError if it does not fit 64 bits."""
     if 0 <= value <= UINT_MAX:
         return Uint(value)
     raise EvaluationError("unsigned integer overflow")
 
 
 def span(ns: int) -> Duration:
-    """Return the duration, if it fits 64 bits."""
+    """Return the duration. Raises EvaluationError if it does not fit 64 bits."""
     return Duration(whole(ns))
 
 
 def moment(ns: int, offset: int = 0) -> Timestamp:
-    """Return the timestamp, if it is of the years 1 to 9999."""
+    """Return the timestamp. Raises EvaluationError outside the years 1 to 9999."""
     if TIME_MIN <= ns <= TIME_MAX:
         return Timestamp(ns, offset)
     raise EvaluationError("timestamp overflow")
@@ -67,14 +67,14 @@ def _lists(one: list[Any], other: list[Any]) -> list[Any]:
 
 
 def _sets(one: list[Any], other: list[Any]) -> SetList:
-    """Return the union of two sets: the first one's items, then the other items of the second, in order."""
+    """Return the union of two sets: the items of the first, then the items that only the second has, in order."""
     bounded_list(len(one) + len(other))
     seen = {key_of(item) for item in charge_each(one)}
     return SetList([*one, *{key_of(item): item for item in charge_each(other) if key_of(item) not in seen}.values()])
 
 
 def _maps(one: MapList, other: list[Any]) -> MapList:
-    """Return the items of the one, replaced by those of the other with the same keys, then the other's own."""
+    """Return the first list's items, those with equal keys replaced by the second's, then the second's other items."""
     bounded_list(len(one) + len(other))
     places = {keys_of(item, one.keys): place for place, item in enumerate(charge_each(one))}
     out = list(one)

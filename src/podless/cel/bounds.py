@@ -1,4 +1,4 @@
-"""Limits of one evaluation beside its cost: time, sizes and recursion; and pauses for other requests."""
+"""Limits of one evaluation besides its cost: time, sizes and recursion; and pauses for other requests."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from podless.cel.errors import CostExceeded
 from podless.runtime.meter import charge, work_time
 
 R = TypeVar("R")
-# frames: 250 levels of the grammar, each of a dozen rules, and trees a few times as high
+# frames: 250 levels of the grammar with a dozen rules each, and trees a few times as deep
 _DEEP = 20_000
 _LOCK = threading.Lock()
-_limits: list[int] = []  # the limit to go back to, once for each that is at work
+_limits: list[int] = []  # the recursion limit to restore, once for each call of `run_with_room` under way
 
 T = TypeVar("T")
 
-# no value grows beyond so many bytes, and nothing looks at more parts of values at once, whatever it costs
+# maximum bytes of a value, and maximum parts of values that one operation visits, whatever its cost
 MAX_SIZE = 64 << 20
 MAX_WORK = 5_000_000
-_ITEM = 16  # bytes that an item of a list is taken for
-UNITS: Final = 16_384  # of cost until a loop charges the meter
+_ITEM = 16  # bytes that a list item counts for
+UNITS: Final = 16_384  # cost after which a loop charges the meter
 _UNITS_STEPS = UNITS >> 4
-_PART = 512  # items that are gone through between two charges
-PAUSE: Final = 0.001  # seconds of calls whose cost is less than their time, until these charge the meter
-SECONDS: Final = 2.0  # of processor time that one evaluation may take after the first pause, however little it costs
-_LOOK = 4097  # steps with which every meter looks at its clock
+_PART = 512  # items between two charges
+PAUSE: Final = 0.001  # seconds after which calls that cost less than their time charge the meter
+SECONDS: Final = 2.0  # processor time of one evaluation after the first pause, however low its cost
+_LOOK = 4097  # steps after which every meter reads its clock
 
 
 def check_size(size: int) -> None:
-    """Reject a value that is too large."""
+    """Raise CostExceeded for a value that is too large. size: bytes."""
     if size > MAX_SIZE:
         raise CostExceeded
 
 
 def bounded_list(count: int) -> None:
-    """Reject a list with too many items."""
+    """Raise CostExceeded for a list with too many items."""
     check_size(count * _ITEM)
 
 
 def afford_work(work: int) -> None:
-    """Reject work on too many parts of values."""
+    """Raise CostExceeded for work on too many parts of values."""
     if work > MAX_WORK:
         raise CostExceeded
 
 
 def charge_each(items: Collection[T]) -> Iterable[T]:
-    """Return items to iterate over. Many of them charge the meter on the way."""
+    """Iterate over items. Many of them charge the meter on the way."""
     return items if len(items) <= _PART else _charged(items)
 
 
@@ -61,7 +61,7 @@ def _charged(items: Iterable[T]) -> Iterable[T]:
 
 
 def go_on(cost: int, limit: int) -> int:
-    """Charge the meter for a loop. Return the cost at which to call this again. Raise CostExceeded beyond the limit."""
+    """Charge the meter for a loop. Return the cost at which to call this again. Raises CostExceeded over the limit."""
     if cost > limit:
         raise CostExceeded
     charge(_UNITS_STEPS)
@@ -69,10 +69,10 @@ def go_on(cost: int, limit: int) -> int:
 
 
 def pause_work(until: float) -> tuple[float, float]:
-    """Charge the meter after some time. Return when to call this again, and when the evaluation's time is over.
+    """Charge the meter after some time. Return when to call this again, and the end of the evaluation's time.
 
-    until: as returned before, by the clock of the work under way (runtime/meter.py), so that it does not matter what
-    others take while the evaluation is suspended; 0 at the first call. Raises CostExceeded if the time is over.
+    until: as returned before, 0 at the first call. Both are times of the meter's clock (runtime/meter.py), which stops
+    while the evaluation is suspended. Raises CostExceeded after the end.
     """
     now = work_time()
     if not until:
@@ -84,9 +84,9 @@ def pause_work(until: float) -> tuple[float, float]:
 
 
 def run_with_room(work: Callable[[], R]) -> R:
-    """Return the result of some work, repeated with a higher recursion limit if it exceeds Python's.
+    """Return the result of `work`. If it exceeds Python's recursion limit, run it again with a higher one.
 
-    The limit is the process's, so it is raised for that long only. Raises RecursionError if that is not enough.
+    The limit belongs to the process, so it is raised only meanwhile. Raises RecursionError if that is not enough.
     """
     try:
         return work()

@@ -1,4 +1,4 @@
-"""Types: every node gets its type, every call the forms of its function that fit; cel-go's errors where none do."""
+"""Type checker: sets the type of every node and the matching overloads of every call, with cel-go's errors."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class FieldTypes(Protocol):
     """The fields of struct types."""
 
     def field(self, struct: str, name: str) -> Type | None:
-        """Return the type of a field, or None."""
+        """Return the type of a field, None if it does not exist."""
 
     def constructs(self, struct: str) -> bool:
-        """Return whether expressions may make values of a struct type."""
+        """Return whether expressions may construct a struct type."""
 
 
 class NoFields:
-    """There are no struct types."""
+    """An environment without struct types."""
 
     def field(self, struct: str, name: str) -> Type | None:
         """Return None: there are no fields."""
@@ -47,7 +47,7 @@ class NoFields:
         return False
 
 
-# fields of the wrapper messages that stand for plain values
+# fields of the wrapper messages, which are plain values
 _WRAPPERS = {
     f"google.protobuf.{name}": kind
     for name, kind in {
@@ -80,9 +80,10 @@ def check_tree(
     container: str = "",
     typed: bool = True,
 ) -> Expr:
-    """Find all types of a tree and set them in its nodes. Raises CompileError.
+    """Set the types of all nodes of a tree. Return the tree. Raises CompileError.
 
-    container: where names are looked up first. typed: if False, every type is dyn, and errors show at evaluation.
+    container: the namespace in which names are looked up first. typed: if False, every type is dyn, and errors show at
+    evaluation.
     """
     checker = (_Checker if typed else _Untyped)(declarations, dict(variables), fields or NoFields(), container)
     checker.visit(tree)
@@ -102,7 +103,7 @@ class _Checker(Pass[Type]):
         self.scope = variables
         self.fields = fields
         self.bindings = types.Bindings()
-        self.inner: frozenset[str] = frozenset()  # variables of comprehensions, which hide dotted names
+        self.inner: frozenset[str] = frozenset()  # variables of comprehensions, which shadow dotted names
         self.issues: list[Issue] = []
         self.nodes: list[Expr] = []
 
@@ -112,7 +113,7 @@ class _Checker(Pass[Type]):
         return node.type
 
     def fail(self, offset: int, message: str) -> Type:
-        """Take an error; its type is taken to fit everywhere."""
+        """Record an error. Return the error type, which is assignable to all types."""
         self.issues.append(Issue(offset, message))
         return ERROR
 
@@ -129,7 +130,7 @@ class _Checker(Pass[Type]):
         return self.fail(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
 
     def candidates(self, name: str) -> Iterator[str]:
-        """Yield what a name may stand for: in the container, in its parents, by itself."""
+        """Yield the full names that a name can mean: in the container, in its parents, and by itself."""
         around = self.container
         if around and not name.startswith(".") and name.partition(".")[0] not in self.inner:
             while around:
@@ -138,7 +139,7 @@ class _Checker(Pass[Type]):
         yield name.removeprefix(".")
 
     def named(self, node: Ident, name: str) -> Type | None:
-        """Return the type of a variable or of a type's name."""
+        """Return the type of a variable or of a type name, None if there is neither."""
         for plain in self.candidates(name):
             known = self.scope.get(plain)
             if known is not None:
@@ -164,7 +165,7 @@ class _Checker(Pass[Type]):
         return BOOL if node.test else self.bindings.resolve(result)
 
     def selected(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
-        """Return the type of a field."""
+        """Return the type of a field selection."""
         target, was = types.unwrap_optional(self.bindings.resolve(self.visit(operand)))
         kind = target.kind
         if kind == "map":
@@ -203,7 +204,7 @@ class _Checker(Pass[Type]):
         return self.overloaded(node)
 
     def function(self, name: str) -> str:
-        """Return the function that a name stands for, or ""."""
+        """Return the function that a name refers to, or ""."""
         known = self.declarations.functions
         return next((each for each in self.candidates(name) if each in known), "")
 
@@ -254,18 +255,18 @@ class _Checker(Pass[Type]):
         return ERROR if wrong else BOOL
 
     def join(self, before: Type | None, now: Type) -> Type:
-        """Return the type of two items of one list or map."""
+        """Return the type of list items or map entries: that of `before` and `now` together."""
         if before is None:
             return now
         if self.bindings.assignable(before, now):
             return types.most_general(before, now)
-        return DYN  # whether that may be is looked at when all types are known: see `homogeneous`
+        return DYN  # `homogeneous` reports mixed types, after all types are known
 
     def mismatch(self, node: Expr, wanted: Type, found: Type) -> Type:
         return self.fail(node.offset, f"expected type '{wanted}' but found '{found}'")
 
     def check_item(self, value: Expr, optional: bool) -> Type:
-        """Return the type of an item, unwrapped where a question mark says so."""
+        """Return the type of an item; for `?item`, the type in the optional."""
         found = self.visit(value)
         if not optional:
             return found
@@ -336,7 +337,7 @@ class _Checker(Pass[Type]):
         return self.bindings.resolve(result)
 
     def iterated(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
-        """Return the types of the variables."""
+        """Return the types of the iteration variables."""
         if over.kind == "list":
             return (INT, over.params[0]) if node.var2 else (over.params[0], DYN)
         if over.kind == "map":
@@ -373,7 +374,7 @@ class _Untyped(_Checker):
 
 
 def _dotted(node: Expr) -> str | None:
-    """Return a.b.c as one name, None for another expression."""
+    """Return a.b.c as one name, None for other expressions."""
     parts = []
     while isinstance(node, Select) and not node.test:
         parts.append(node.field)

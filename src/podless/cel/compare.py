@@ -1,4 +1,4 @@
-"""Order and equality of values whose types are known only when they are there."""
+"""Order and equality of values whose types are known only at evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ORDERED = frozenset((str, bytes, bool, Timestamp, Duration))
 
 
 def compare(one: Any, other: Any) -> int:
-    """Return -1, 0 or 1 if the one is less than, equal to or greater than the other."""
+    """Return -1, 0 or 1 if `one` is less than, equal to or greater than `other`."""
     kind, its = one.__class__, other.__class__
     if kind in NUMBERS:
         if its not in NUMBERS:
@@ -49,9 +49,9 @@ def greater_equal(one: Any, other: Any) -> bool:
 
 
 def equal(one: Any, other: Any, seen: list[int] | None = None) -> bool:
-    """Return one == other. Values of different types are not equal, except equal numbers.
+    """Return one == other. Values of different types are unequal, except equal numbers.
 
-    seen: the number of parts that were compared so far; raises CostExceeded for too many.
+    seen: the number of parts compared so far. Raises CostExceeded for too many.
     """
     kind, its = one.__class__, other.__class__
     if kind in _CONTAINERS and its in _CONTAINERS:

@@ -1,4 +1,4 @@
-"""Logic, conditions and comprehensions."""
+"""Compiles logic, conditions and comprehensions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from podless.cel.writer import Value
 
 _INITIAL = {"all": "True", "exists": "False", "exists_one": "0", "list": "[]", "map": "{}", "entries": "{}"}
 _CONDITIONS = {"all": 2, "exists": 3}
-# what a step costs beside the macro's own expressions: the accumulator
+# cost of the accumulator in each iteration, besides the macro's own expressions
 _STEPS = {"all": 1, "exists": 1, "exists_one": 1, "list": 1, "map": 2, "entries": 1}
 
 
 class ExactControl(Maker):
-    """In the exact form errors are kept until it is known whether they count."""
+    """In the exact form, errors are kept until it is known whether they count."""
 
     def logical(self, node: CallExpr) -> Value:
         """Write && or
@@ -37,10 +37,7 @@ class ExactControl(Maker):
         return Value(result, node.type)
 
     def absorbing(self, terms: list[Expr], decided: bool, result: str) -> None:
-        """Write the terms of && or
-
-        . The first error is kept until it is known whether it counts.
-        """
+        """Write the terms of && or ||. The first error is kept until it is known whether it counts."""
         error = self.writer.keep("None")
         self.writer.line(f"{result} = {not decided}")
         for place, term in enumerate(terms):
@@ -53,7 +50,7 @@ class ExactControl(Maker):
         self.writer.line(f"if {error} is not None and {result} is {not decided}: raise {error}")
 
     def attempt(self, error: str, body: Callable[[], None]) -> None:
-        """Write a body whose errors are kept under a name, the first of them."""
+        """Write a body, and keep its first error under a name."""
         self.writer.open("try:")
         body()
         self.writer.close()
@@ -99,7 +96,7 @@ class ExactControl(Maker):
         return Value(result, node.type)
 
     def loop(self, node: Comprehension, over: Value) -> str:
-        """Return the head of the loop, its variables brought into scope."""
+        """Return the head of the loop, and bring its variables into scope."""
         name = self.writer.temp()
         decl = over.decl
         listed = node.over.type.kind == "list"
@@ -108,7 +105,7 @@ class ExactControl(Maker):
         where = over.code if inner is not None or (kind.kind in ("list", "map") and decl is None) else self.plain(over)
         item = Value(name, kind.params[-1] if kind.params else node.over.type, inner)
         if not node.var2:
-            # a map is gone through by its keys
+            # a loop over a map iterates over its keys
             alone = item if listed else Value(name, kind.params[0] if kind.params else kind)
             self.scope = self.scope | {node.var: self.variable(alone)}
             return f"for {name} in {where}:" if kind.kind in ("list", "map") else f"for {name} in iterate({where}):"
@@ -155,7 +152,7 @@ class ExactControl(Maker):
             writer.close()
 
     def collect(self, node: Comprehension, result: str) -> None:
-        """Write how a loop adds to its result."""
+        """Write how a loop updates its result."""
         writer = self.writer
         if node.macro == "exists_one":
             writer.spend(1)
@@ -173,7 +170,7 @@ class ExactControl(Maker):
             writer.line(f"for entry in {name}: insert({result}, *entry)")
 
     def bound(self, node: Comprehension) -> Value:
-        """Write the binding of a name."""
+        """Write cel.bind()."""
         self.writer.spend(10)
         if self.exact and isinstance(node.result, CallExpr) and node.result.function == SORT_BY:
             value = self.fatal(node.init, node.result)

@@ -1,4 +1,4 @@
-"""Converts JSON to CEL values by the declarations of a schema: one function for each kind of value."""
+"""Converts JSON to CEL values by the declarations of a schema, with one function for each kind of value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GO = {
 
 
 class Unknown:
-    """Data that no schema describes: it is compared as JSON is, where 1 and 1.0 are two things."""
+    """Data without a schema. It is compared like JSON in Go, where 1 and 1.0 differ."""
 
     __slots__ = ("value",)
 
@@ -74,7 +74,7 @@ def _object(decl: Decl, value: Any) -> Any:
         return value
     out = {}
     for real, item in charge_each(value.items()):
-        if item is None:  # it is not there, but counts where objects are compared
+        if item is None:  # a null field is absent for expressions, but counts in comparisons of objects
             out[f" {real}"] = Unknown(None)
             continue
         name = escape_name(real)
@@ -82,7 +82,7 @@ def _object(decl: Decl, value: Any) -> Any:
         if name is not None and part is not None:
             out[name] = convert_value(part, item)
         else:
-            out[f" {real}"] = Unknown(item)  # a name that no expression can have; equality looks at it
+            out[f" {real}"] = Unknown(item)  # a name that no expression can use, so that only equality sees it
     return out
 
 
@@ -138,7 +138,7 @@ def _date(decl: Decl, value: Any) -> Timestamp:
 
 
 def _time(decl: Decl, value: Any) -> Timestamp:
-    """Return a time in RFC 3339, or without a zone, the last layout that the original tries."""
+    """Return a time in RFC 3339, or without a zone, the last layout that kube-apiserver tries."""
     text = _check_text(decl, value)
     found = gotimes.parse_timestamp(text)
     if found is not None:
@@ -169,7 +169,7 @@ _URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
 
 
 def _base64(text: str) -> bytes:
-    """Return bytes from base64 with the URL alphabet, the only one that the original reads."""
+    """Return bytes from base64 with the URL alphabet, the only one that kube-apiserver accepts."""
     good = _URL_SAFE.match(text)
     assert good is not None
     end = good.end()
@@ -199,7 +199,7 @@ def convert_value(declared: Decl, value: Any) -> Any:
 
 
 def convert_container(declared: Decl, value: Any) -> Any:
-    """Return a list or a map unchanged. Raises EvaluationError for other values."""
+    """Return a list or map unchanged. Raises EvaluationError for other values."""
     wanted = list if declared.kind == "list" else dict
     if value is None or isinstance(value, wanted):
         return value

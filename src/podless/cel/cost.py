@@ -28,19 +28,19 @@ _NOTHING = Range(MOST, 0)
 
 
 class _Lost:
-    """The place of a value that the schema does not know."""
+    """A path that the schema does not know."""
 
 
 _LOST = _Lost()
-# where a value stands in the schema: nowhere, at a declaration, or somewhere unknown
+# the path of a value in the schema: none, a declaration, or unknown
 Place = Decl | _Lost | None
 Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 
 def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
-    """Return the cost of an expression. root: the declaration of the variables.
+    """Return the minimum and maximum cost of an expression. root: the declaration of the variables.
 
-    name: the variable with it, "" for all.
+    name: the variable that has this declaration, "" for all.
     """
     return _Estimator(declarations, root, name).visit(tree)
 
@@ -73,7 +73,7 @@ class _Estimator(Pass[Range]):
         return ONE
 
     def path_start(self, name: str) -> Place:
-        """Return the start of a path whose first name is this one."""
+        """Return the path of a variable."""
         return self.root if name == self.name or not self.name else _LOST
 
     def local(self, name: str) -> _Local | None:
@@ -103,7 +103,7 @@ class _Estimator(Pass[Range]):
     def below(self, node: Expr, step: str) -> Place:
         """Return the path one step down.
 
-        As in the original, an unknown path starts at the root after its first step.
+        As in cel-go, an unknown path starts at the root after its first step.
         """
         return self.step(self.place(node), step)
 
@@ -116,7 +116,7 @@ class _Estimator(Pass[Range]):
             return place.items or _LOST
         if step in ("@keys", "@indices"):
             return (place.keys or _KEY) if step == "@keys" and place.kind == "map" else _LOST
-        # a field that is named by a reserved word is not looked for under its escaped name
+        # cel-go does not look up reserved words under their escaped names
         return (None if step in RESERVED and place.kind == "object" else place.field(step)) or _LOST
 
     def call(self, node: CallExpr) -> Range:
@@ -144,7 +144,7 @@ class _Estimator(Pass[Range]):
         return total.plus(spent)
 
     def indexed(self, node: CallExpr, overload: str, size: Range | None) -> Range | None:
-        """Return the place and size of an item that an index gives."""
+        """Set the path of an indexed item, and return the item's size."""
         step = {"index_list": "@items", "index_map": "@values"}.get(overload)
         if step is None:
             return size
@@ -229,7 +229,7 @@ class _Estimator(Pass[Range]):
         return total.plus(count.times(spent))
 
     def variables(self, node: Comprehension) -> tuple[str, ...]:
-        """Bring the variables of a comprehension into scope; their names."""
+        """Bring the variables of a comprehension into scope, and return their names."""
         entry = self.entry(node.over)
         kind = entry[0] if entry is not None else node.over.type.kind
         listed = kind == "list"
@@ -250,18 +250,16 @@ class _Estimator(Pass[Range]):
     def pop(self, name: str) -> None:
         self.locals[name].pop()
 
-    # sizes
-
     def keep(self, node: Expr, size: Range | None) -> None:
         if size is not None:
             self.sizes[node] = size
 
     def size_of(self, node: Expr) -> Range:
-        """Return the size of a node's value, anything if nothing is known."""
+        """Return the size of a node's value, the full range if it is unknown."""
         return self.size(node) or UNKNOWN
 
     def size(self, node: Expr) -> Range | None:
-        """Return the size of a node's value, or None."""
+        """Return the size of a node's value, None if it is unknown."""
         found = self.sizes.get(node)
         if found is not None:
             return found
@@ -287,7 +285,7 @@ class _Estimator(Pass[Range]):
 
 
 class _Key(Decl):
-    """The keys of a map: texts, of whose length the schema says nothing."""
+    """The keys of a map: strings whose length the schema does not limit."""
 
     def __init__(self) -> None:
         self.kind, self.most, self.items = "string", 0, None
@@ -300,7 +298,7 @@ _KEY = _Key()
 
 
 def _own_size(node: Expr) -> Range | None:
-    """Return the size that the expression itself shows."""
+    """Return the size of a literal."""
     if isinstance(node, LiteralExpr):
         size = len(node.value) if isinstance(node.value, str | bytes) else 1
         return Range(size, size)
@@ -318,7 +316,7 @@ def _scalar(kind: Type) -> bool:
 
 
 class _CallSite:
-    """A call, for functions that estimate its cost."""
+    """A call, as seen by functions that estimate its cost."""
 
     __slots__ = ("args", "estimator")
 
@@ -331,7 +329,7 @@ class _CallSite:
         return self.estimator.size_of(self.args[place])
 
     def item_size(self, place: int) -> Range | None:
-        """Return the size of the items of a list, by its place alone."""
+        """Return the size of the items of a list, from the path alone."""
         node = self.args[place]
         if not node.type.params:
             return None

@@ -1,7 +1,7 @@
-"""Schemas as types: what an expression sees of a value that obeys an openAPIV3Schema, and its maximum size.
+"""Schemas as types: the type that an expression sees for a value with an openAPIV3Schema, and its maximum size.
 
-Decoded JSON stays as it is. A declaration says which part has which type. A value that differs between JSON and CEL,
-such as a timestamp, is converted when it is used. Source: apiserver's pkg/cel/common.
+Decoded JSON stays unchanged; a declaration gives the type of each part. A value that differs between JSON and CEL, such
+as a timestamp, is converted when it is used. Source: k8s.io/apiserver pkg/cel/common.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from podless.runtime.release import has
 MAX_REQUEST = 3 * 1024 * 1024
 _TEXT: Schema = {"type": "string"}
 _METADATA: Schema = {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}}
-# format -> kind, type, least size in JSON, most characters
+# format: kind, type, minimum bytes in JSON, maximum characters
 _FORMATS = {
     "byte": ("bytes", types.BYTES, 2, MAX_REQUEST - 2),
     "duration": ("duration", types.DURATION, 3, 32),
@@ -32,9 +32,9 @@ _WHOLE_KINDS = frozenset(("int", "dyn"))
 
 
 class Declared:
-    """All types that a schema makes, by name; they are made when they are first asked for.
+    """All types of a schema by name, each made at first use.
 
-    with_floats: where the schema wants an integer there may be a float, as a client may write one.
+    with_floats: a float is allowed for an integer, because clients can send one.
     """
 
     __slots__ = ("root", "structs", "with_floats")
@@ -45,7 +45,7 @@ class Declared:
         self.root = self.declare(schema, resource, name)
 
     def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
-        """Return the declaration of a schema; None where expressions may not see the value."""
+        """Return the declaration of a schema; None if expressions cannot use the value."""
         if schema.get("x-kubernetes-int-or-string"):
             longest = schema.get("maxLength") if has("CELIntOrStringLengths") else None
             most = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
@@ -117,9 +117,10 @@ class Declared:
 
 
 class Decl:
-    """A part of a schema. kind: of its values. least: minimum bytes in JSON. most: maximum number of items.
+    """The declaration of a part of a schema.
 
-    plain: JSON and CEL have the same value. items: of a list or map. keys: of a map, if more than their type is known.
+    kind: of its values. least: minimum bytes in JSON. most: maximum number of items. plain: JSON and CEL have the same
+    value. items: of a list or map. keys: of a map, if more than their type is known.
     """
 
     __slots__ = ("_fields", "_least", "_plain", "items", "keys", "kind", "most", "nullable", "owner", "schema", "type")
@@ -138,7 +139,7 @@ class Decl:
         self._plain: bool | None = None
 
     def field(self, name: str) -> Decl | None:
-        """Return a field by its name in expressions."""
+        """Return a field by its name in expressions, None if it does not exist."""
         return remember_value(self._fields, name, lambda: self._declare(name))
 
     def _declare(self, name: str) -> Decl | None:
@@ -148,7 +149,7 @@ class Decl:
         if part is None or self.kind != "object":
             return None
         usual = escape_name(real)
-        # a reserved word is understood without its escape, where the grammar lets it be a name
+        # newer releases also accept a reserved word without the escape, where the grammar allows it as a name
         if usual is None or (usual != name and (usual != f"__{name}__" or not has("CELPlainKeywords"))):
             return None
         embedded = bool(part.get("x-kubernetes-embedded-resource"))
@@ -164,7 +165,7 @@ class Decl:
 
     @property
     def least(self) -> int:
-        """The fewest bytes it takes in JSON."""
+        """The minimum bytes in JSON."""
         return self._least if self._least >= 0 else fill_attribute(self, "_least", self._add_up, needed=False)
 
     def _add_up(self) -> int:
@@ -186,7 +187,7 @@ class Decl:
         return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain, needed=False)
 
     def complete(self) -> None:
-        """Make all that can be asked for of this declaration and of all below it."""
+        """Make all parts of this declaration and of those below it, which are otherwise made at first use."""
         todo = [self]
         while todo:
             charge(1)

@@ -1,4 +1,4 @@
-"""Declarations of functions: name, types, implementation, cost and documentation, in one place."""
+"""Declarations of functions: name, types, implementation, cost and documentation in one place."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from podless.runtime.release import NEWEST, Release
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One overload of a function. name: its id. call: the implementation; None if the compiler has it.
+    """One overload of a function. name: its id. call: the implementation, None if the compiler writes it.
 
-    member: it is called on its first argument. cost: None for the function's own. check: returns the fault of a
-    constant first argument, from it and the items of the second: the faulty one (None for the call), and why. generic:
-    it has type parameters.
+    member: it is a method of its first argument. cost: None for the function's own. check: returns the fault of a
+    constant first argument, from that and the items of the second: the faulty item (None for the call), and why.
+    generic: it has type parameters.
     """
 
     name: str
@@ -36,9 +36,9 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function. examples: expressions that are true; they run as tests. cost: None for 1.
+    """A function. examples: true expressions, which run as tests. cost: None for 1.
 
-    feature: what a release needs so that new expressions can use it, "" for none (runtime/release.py).
+    feature: new expressions need it in the release, "" for none (runtime/release.py).
     """
 
     name: str
@@ -59,14 +59,14 @@ def declare_function(
 def member(
     name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
 ) -> Overload:
-    """Return an overload that is called on its first argument."""
+    """Return an overload that is a method of its first argument."""
     return Overload(name, args, result, call, True, cost)
 
 
 def plain(
     name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
 ) -> Overload:
-    """Return an overload that is called by its name alone."""
+    """Return an overload of a global function."""
     return Overload(name, args, result, call, False, cost)
 
 
@@ -74,7 +74,7 @@ def plain(
 class Library:
     """A group of functions. types: names of types, as type() returns them.
 
-    feature: what a release needs so that new expressions can use it, "" for none (runtime/release.py).
+    feature: new expressions need it in the release, "" for none (runtime/release.py).
     """
 
     name: str

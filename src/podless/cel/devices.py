@@ -1,6 +1,6 @@
-"""Selectors of devices: their environment and errors. There are no devices, so none is evaluated.
+"""Validates CEL selectors of devices: their environment and errors. podless has no devices, so it evaluates none.
 
-Source: k8s.io/dynamic-resource-allocation's package cel, with the features that a server has by default.
+Source: k8s.io/dynamic-resource-allocation cel, with the features that a server has by default.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from podless.cel.program import LIMIT, Program
 from podless.cel.types import Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
 
-_LONGEST = 10 * 1024  # bytes
+_LONGEST = 10 * 1024  # bytes of a selector
 _MOST_DOMAIN, _MOST_NAME, _MOST_DRIVER, _MOST_VALUE = 63, 32, 63, 64  # bytes
 _MOST_ENTRIES = 32
-_ANY = Type("dyn", "any")  # a value whose type shows when it is looked at
+_ANY = Type("dyn", "any")  # a value whose type is known only at evaluation
 _NAME = "device"
 
 
 class _Part(Decl):
-    """A part of a device. most: the size of its values. every: the declaration of names that are not fields."""
+    """A part of a device. most: the size of its values. every: the declaration of keys that are not fields."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ def _text_part(most: int) -> _Part:
 def _domains(item: Decl, *, named: bool) -> _Part:
     """Return the attributes or capacities of a device, by domain and name.
 
-    named: the sizes of named values are known.
+    named: the sizes of values under a name are known.
     """
     inner = types.map_of(types.STRING, item.type)
     every = item if named else None
@@ -79,7 +79,7 @@ _GIVEN: Mapping[str, Type] = {_NAME: _DEVICE.type}
 
 
 class _Fields:
-    """The struct types: that of devices."""
+    """The struct type of a device."""
 
     def field(self, struct: str, name: str) -> Type | None:
         """Return the type of a field, or None."""

@@ -1,4 +1,4 @@
-"""Calls whose arguments are looked at when they are there: the form of a function that fits their types."""
+"""Calls whose overload is chosen at evaluation, by the types of the arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.cel.decls import Overload
 from podless.cel.errors import EvaluationError, NoOverload, no_overload
 from podless.cel.types import Type
 
-# kind of a declared type -> names of types that values of it have
+# kind of a declared type: names of the types that its values have
 _KINDS = {
     "bool": "bool",
     "bytes": "bytes",
@@ -28,7 +28,7 @@ _KINDS = {
 
 
 def fits_type(value: Any, wanted: Type) -> bool:
-    """Return whether a value is of a type; of lists and maps, the first item is looked at, as in the original."""
+    """Return whether a value has a type. Of lists and maps only the first item is checked, as in cel-go."""
     if wanted.kind in ("dyn", "param"):
         return True
     name = values.NAMES.get(value.__class__)
@@ -44,12 +44,12 @@ def fits_type(value: Any, wanted: Type) -> bool:
     return True
 
 
-# functions that take lists of anything and look at the items themselves
+# functions that take any list and check the items themselves
 _LOOSE = frozenset(("flatten", "sort", "@sortByAssociatedKeys"))
 _NUMBERS = frozenset(("double", "int", "uint"))
 _TIMES = frozenset(("google.protobuf.Timestamp", "google.protobuf.Duration"))
 _TEXTS = frozenset(("bytes", "string"))
-# functions that belong to what they are called on, and the types of that which have them
+# methods, and the types that have them
 _OWN = {
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _NUMBERS | _TIMES | _TEXTS | {"bool"}),
     "_+_": _NUMBERS | _TIMES | _TEXTS | {"list"},
@@ -61,7 +61,7 @@ _OWN = {
     "matches": frozenset(("string",)),
     **dict.fromkeys(("sort", "@sortByAssociatedKeys"), frozenset(("list",))),
 }
-# functions that look at their arguments themselves, and then do not say what they are called
+# functions that check their arguments themselves; their errors do not name the function
 _NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith"))
 
 
@@ -82,7 +82,7 @@ def _outside(kind: Type) -> Type:
 
 
 def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., Any]:
-    """Return a function that calls the first matching overload."""
+    """Return a function that calls the first matching overload. It raises EvaluationError if none matches."""
     loose = function in _LOOSE
     forms = [(tuple(map(_outside, each.args)) if loose else each.args, each.call) for each in overloads]
 

@@ -1,4 +1,4 @@
-"""Errors of expressions, at compile time and at run time."""
+"""Errors of expressions, at compile time and at evaluation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CelError(Exception):
 
 
 class CompileError(CelError):
-    """The source text is no valid expression, or its types do not fit. issues: the errors in the order of the text."""
+    """The source is not a valid expression, or its types are wrong. issues: the errors in the order of the text."""
 
     def __init__(self, source: str, issues: Iterable[Issue]) -> None:
         everything = list(issues)
@@ -67,23 +67,23 @@ class ProgramError(CelError):
 
 
 class EvaluationError(CelError):
-    """An evaluation failed, for example on a missing key or an overflow.
+    """An evaluation failed, for example because of a missing key or an overflow.
 
-    cost: the cost until then.
+    cost: the cost up to the error.
     """
 
     cost = 0
 
 
 class NoOverload(EvaluationError):
-    """The arguments of a call match no declaration, which is known only at run time."""
+    """No overload matches the arguments of a call; found at evaluation."""
 
     def __init__(self, message: str = "no such overload") -> None:
         super().__init__(message)
 
 
 class NoSuchKey(EvaluationError):
-    """A map or an object has no such key or field."""
+    """A map or object does not have this key or field."""
 
     def __init__(self, shown: str) -> None:
         super().__init__(f"no such key: {shown}")
@@ -94,7 +94,7 @@ class Halted(EvaluationError):
 
 
 class Panic(Halted):
-    """An evaluation that makes a real server's evaluator panic, with the text of that."""
+    """An evaluation that makes kube-apiserver's evaluator panic; the text is that of the panic."""
 
     def __init__(self, message: str = "interface conversion: *types.Err is not traits.Lister: missing method Add"):
         super().__init__(f"internal error: {message}")
@@ -108,5 +108,5 @@ class CostExceeded(Halted):
 
 
 def no_overload(name: str = "", *types: str) -> NoOverload:
-    """Return the error of a call with arguments of these types; "" leaves out both, as cel-go does for some."""
+    """Return the error of a call with arguments of these types. Without arguments, it names neither, as cel-go does."""
     return NoOverload(f"no such overload: {name}({', '.join(types)})") if name else NoOverload()

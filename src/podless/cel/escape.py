@@ -1,4 +1,4 @@
-"""Names of properties as fields of the language, and back (Kubernetes)."""
+"""Escapes property names as CEL identifiers, and back (Kubernetes)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ESCAPED = re.compile(r"__([^_]+)__")
 
 
 def escape_name(name: str) -> str | None:
-    """Return a property's name as a field, None if it cannot be written."""
+    """Return a property's name as a CEL field, None if it has no such form."""
     if name in RESERVED:
         return f"__{name}__"
     if "__" not in name and _PLAIN.match(name):
@@ -30,7 +30,7 @@ def escape_name(name: str) -> str | None:
 
 
 def unescape_field(field: str) -> str:
-    """Return the name of the property that a field stands for."""
+    """Return the property name of a CEL field."""
     if "__" not in field:
         return field
     if field.startswith("__") and field.endswith("__") and field[2:-2] in RESERVED:

@@ -1,4 +1,4 @@
-"""The tokens that can begin an expression, and tokens in messages."""
+"""The tokens that can begin an expression, and tokens in error messages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NAMED = frozenset((*_KINDS, "ESC_IDENTIFIER"))
 
 
 def escape_text(text: str) -> str:
-    """Return a text with visible line breaks and tabs."""
+    """Return a text with escaped line breaks and tabs."""
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
 def format_wanted(wanted: frozenset[str]) -> str:
-    """Return kinds of tokens as messages list them."""
+    """Return token kinds as error messages list them."""
     names = [_name(kind) for kind in sorted(wanted, key=_ORDER.__getitem__)]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
 

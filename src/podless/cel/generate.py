@@ -1,9 +1,8 @@
-"""Compiles checked trees to Python source: native operators on plain values wherever the types allow it.
+"""Compiles checked trees to Python source, with native operators on plain values where the types allow it.
 
-A program has two forms. The quick one raises at the first error. The exact one, made when the quick one fails, handles
-errors as CEL does: && and
-
-, all() and exists() ignore an error if the other side, or another item, decides. Both count their cost.
+A program has two forms. The fast one raises at the first error. The exact one, made when the fast one fails, handles
+errors as CEL does: && and ||, all() and exists() ignore an error if the other side, or another item, decides. Both
+count their cost.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from podless.cel.types import Type
 from podless.cel.writer import Value
 from podless.runtime.meter import charge
 
-_CHARACTERS = 8  # of Python that are compiled in a step
+_CHARACTERS = 8  # characters of Python that one step compiles
 
 
 def generate_program(
     tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], types: Mapping[str, Type], exact: bool
 ) -> Callable[..., tuple[Any, int]]:
-    """Return a function of the variables, in their order, and the limit, that returns the value and its cost.
+    """Return a function of the variables, in order, and the cost limit. It returns the value and its cost.
 
     The exact form raises EvaluationError with the cost in its attribute cost.
     """
@@ -85,7 +84,7 @@ class _Maker(Inline, ExactControl):
             code = f"index({operand.code}, {node.field!r})" if call else f"{operand.code}[{node.field!r}]"
             return self.leaf(self.writer.keep(code), decl.items)
         part = decl.field(node.field) if decl.kind == "object" else None
-        if part is None:  # after dyn() a field need not be declared
+        if part is None:  # after dyn() a field can be undeclared
             return Value(f"select({self.plain(operand)}, {node.field!r})", node.type)
         real = unescape_field(node.field)
         if self.exact or part.nullable:
@@ -138,7 +137,7 @@ class _Maker(Inline, ExactControl):
         return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
 
     def constant(self, node: Expr) -> bool:
-        """Return whether a list or map is made of literals, and so made once."""
+        """Return whether a list or map has only literals, so that it is made once."""
         if not isinstance(node, ListExpr | MapExpr):
             return isinstance(node, LiteralExpr)
         known = self.constants.get(node)

@@ -1,4 +1,4 @@
-"""Timestamps and durations as text, as Go reads and prints them."""
+"""Timestamps and durations as text, as Go parses and formats them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from podless.codec import gotext, gotime
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86400
-_YEARS, _CYCLE = 400, 146097  # after so many years, and days, the calendar repeats
+_YEARS, _CYCLE = 400, 146097  # the calendar repeats after so many years and days
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """Return the time that an RFC 3339 text gives, or None."""
+    """Return the timestamp in an RFC 3339 text, None if it is invalid."""
     try:
         return Timestamp(*gotime.parse_instant(text))
     except ValueError:
@@ -23,12 +23,12 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
 
 def in_years(time: Timestamp) -> bool:
-    """Return whether a time is of the years 1 to 9999."""
+    """Return whether a timestamp is in the years 1 to 9999."""
     return TIME_MIN <= time.ns <= TIME_MAX
 
 
 def show_timestamp(time: Timestamp) -> str:
-    """Return a time in RFC 3339 with as many digits as needed, in its own offset."""
+    """Return a timestamp in RFC 3339 in its own offset, with as many digits as needed."""
     seconds, nanos = divmod(time.ns + time.offset * SECOND, SECOND)
     local = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds)
     text = f"{local.year:04d}-{local.month:02d}-{local.day:02d}T{local:%H:%M:%S}"
@@ -41,7 +41,7 @@ def show_timestamp(time: Timestamp) -> str:
 
 
 def show_duration(span: Duration) -> str:
-    """Return seconds as a float64 with as many digits as needed, and an s."""
+    """Return a duration in seconds as a float64 with as many digits as needed, and "s"."""
     whole, nanos = divmod(abs(span.ns), SECOND)
     seconds = float(whole) + nanos / 1e9
     text = format(Decimal(repr(seconds)), "f")
@@ -50,10 +50,13 @@ def show_duration(span: Duration) -> str:
 
 
 def _offset(name: str) -> int:
-    """Return the seconds of an offset such as -08:00, whose parts are any integers. Raises EvaluationError."""
+    """Return the seconds of an offset such as -08:00. As in cel-go, its parts can be any integers.
+
+    Raises EvaluationError.
+    """
     hours, _, minutes = name.partition(":")
     count = _atoi(hours) * 60 + (-_atoi(minutes) if name[0] == "-" else _atoi(minutes))
-    nanos = (count * 60 * SECOND + (1 << 63)) % (1 << 64) - (1 << 63)  # which is what Go counts in
+    nanos = (count * 60 * SECOND + (1 << 63)) % (1 << 64) - (1 << 63)  # wraps around like Go's int64 nanoseconds
     return int(nanos / SECOND)
 
 
@@ -70,18 +73,18 @@ def _atoi(text: str) -> int:
 
 
 def _named(name: str, time: Timestamp) -> int:
-    """Return the offset in seconds of a zone, by its name, at some time. Raises EvaluationError."""
+    """Return the offset in seconds of a named time zone at some time. Raises EvaluationError."""
     if name in ("", "UTC", "Local"):
         return 0
     if ".." in name or name[0] in "/\\":
         raise EvaluationError("time: invalid location name")
-    from zoneinfo import ZoneInfo  # few rules ask for one
+    from zoneinfo import ZoneInfo  # imported late, because few rules use a zone
 
     try:
         zone = ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise EvaluationError(f"unknown time zone {name}") from None
-    # rules of zones are the same for ever, so a time near the ends is looked at in a year that datetime has room for
+    # near the ends of datetime's range, use an equivalent year of the 400-year cycle
     shift = -_CYCLE * _DAY if time.ns > TIME_MAX - _DAY * SECOND else _CYCLE * _DAY if time.ns < TIME_MIN + _DAY else 0
     utc = _EPOCH + timedelta(seconds=time.ns // SECOND + shift)
     offset = utc.astimezone(zone).utcoffset()
@@ -90,7 +93,7 @@ def _named(name: str, time: Timestamp) -> int:
 
 
 def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
-    """Return a time in a zone, by name or offset, truncated to microseconds; and years to add to it.
+    """Return a time in a zone (name or offset), truncated to microseconds; and years to add to it.
 
     Raises EvaluationError.
     """
@@ -102,7 +105,7 @@ def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
 
 
 def spelled_timestamp(time: Timestamp) -> str:
-    """Return a time as Go's Time.String prints it: 2024-01-01 00:04:59.999 +0000 UTC."""
+    """Return a time as Go's Time.String formats it: 2024-01-01 00:04:59.999 +0000 UTC."""
     text = show_timestamp(Timestamp(time.ns + time.offset * SECOND))
     hours, minutes = divmod(abs(time.offset) // 60, 60)
     zone = f"{'-' if time.offset < 0 else '+'}{hours:02d}{minutes:02d}"
@@ -110,7 +113,7 @@ def spelled_timestamp(time: Timestamp) -> str:
 
 
 def spelled_duration(span: Duration) -> str:
-    """Return a duration as Go's Duration.String prints it: 1h30m0s, 1.5ms."""
+    """Return a duration as Go's Duration.String formats it: 1h30m0s, 1.5ms."""
     sign, rest = ("-" if span.ns < 0 else ""), abs(span.ns)
     if rest < SECOND:
         unit, scale = next(((unit, scale) for unit, scale in _SMALL if rest >= scale), ("s", 1))

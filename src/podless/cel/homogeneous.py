@@ -1,7 +1,7 @@
-"""The items of a list or map that is written down have to be of one type, unless format() is to print them.
+"""Checks that the items of a list or map literal have one type, except in the arguments of format().
 
-Source: cel-go's validator of aggregate literals, which comes after the checker: to that one items of different types
-are dyn. The first item decides, and dyn is of one type with dyn alone.
+Source: cel-go's validator of homogeneous aggregate literals. It runs after the checker, for which items of mixed types
+are dyn. The first item decides; dyn only matches dyn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EXEMPT = "format"
 
 
 def check_homogeneous(tree: Expr) -> list[Issue]:
-    """Return an issue for each item whose type differs from the first one's, in a checked tree."""
+    """Return an issue for each item of a checked tree whose type differs from that of the first item."""
     issues: list[Issue] = []
     todo = [tree]
     while todo:

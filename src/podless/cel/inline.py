@@ -1,4 +1,4 @@
-"""Operators and functions that are written down as Python's own, where the types of their operands allow it."""
+"""Compiles operators and functions to Python's own, where the types of the operands allow it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Sel
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.cel.writer import Value
 
-# kinds whose values Python compares as the language does, when both sides are of the same kind
+# kinds that Python compares as CEL does, if both sides are of the same kind
 _NATIVE = frozenset(("int", "uint", "string", "bytes", "bool", "timestamp", "duration", "double"))
 _ORDERED = _NATIVE - {"double"}
 COMPARE = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
@@ -22,7 +22,7 @@ _SIZED = frozenset(("list", "map", "string", "bytes"))
 
 
 class Inline(Maker):
-    """Each method gives the code of a call, or None where the function itself has to be called."""
+    """Each method returns the code of a call, or None if the function itself must be called."""
 
     def both(self, node: CallExpr) -> tuple[Value, Value]:
         """Return both operands, in order."""
@@ -32,7 +32,7 @@ class Inline(Maker):
         mark = len(self.writer.lines)
         right = self.emit(node.args[1])
         if len(self.writer.lines) > mark and not left.code.isidentifier() and not isinstance(node.args[0], LiteralExpr):
-            # the right side needs lines of its own: the left one has to come before them
+            # the right operand needs lines of its own, and the left one must be evaluated before them
             name = self.writer.temp()
             self.writer.lines.insert(mark, f"{' ' * self.writer.depth}{name} = {left.code}")
             left = Value(name, left.kind, left.decl)
@@ -58,7 +58,7 @@ class Inline(Maker):
         return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
 
     def texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
-        """Return two texts that are compared. The cost is that of the shorter one."""
+        """Return the code of two strings to compare. The cost is that of the shorter one."""
         for arg in node.args:
             if isinstance(arg, LiteralExpr):
                 self.writer.spend(-(-len(arg.value) // 10))
@@ -154,12 +154,12 @@ class Inline(Maker):
             return None
         found = self.writer.constant(patterns.make_matcher(pattern.value))
         left = self.named(self.value(text))
-        # the global function has a cost of its own in cel-go: that of any function
+        # in cel-go, the global form of matches() costs 1
         self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
         return Value(f"{found}({left})", node.type)
 
     def optional_index(self, node: CallExpr) -> None:
-        """Charge an optional item. The function itself is called."""
+        """Charge the cost of an optional item. The function itself is called."""
         self.writer.spend(-_reference(node.args[1]))
 
     def index(self, node: CallExpr) -> Value | None:
@@ -215,14 +215,14 @@ class Inline(Maker):
         return Value(result, node.type)
 
     def forget(self, node: CallExpr) -> Value:
-        """Write dyn(): the value as it is."""
+        """Write dyn(): the value, unchanged."""
         value = self.emit(node.args[0])
         self.writer.spend(1)
         return Value(value.code, node.type, value.decl)
 
 
 def _reference(key: Expr) -> bool:
-    """Return whether a key is a variable or a selection, which is charged together with its container."""
+    """Return whether a key is a variable or a selection, whose cost is charged together with its container."""
     if isinstance(key, Ident):
         return not key.constant
     if isinstance(key, Select):

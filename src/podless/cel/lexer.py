@@ -1,4 +1,4 @@
-"""Splits source text into tokens. Invalid characters are reported and skipped, as in the grammar's own lexer."""
+"""Splits source text into tokens. Invalid characters are reported and skipped, as in CEL's ANTLR lexer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 )
 _WORDS = frozenset(("in", "true", "false", "null"))
 
-# how far a token that never ends was read before it failed
+# how far ANTLR reads an unterminated token before it fails
 _UNENDED = re.compile(
     rf"[bB]?(?:[rR](?:\"\"\"(?s:.*)|'''(?s:.*)|\"[^\"\n\r]*|'[^'\n\r]*)"
     rf"|\"\"\"(?s:(?:{_ESCAPE}|[^\\])*)|'''(?s:(?:{_ESCAPE}|[^\\])*)"
@@ -44,7 +44,7 @@ _PART = re.compile(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token. kind: its text for operators and words, EOF at the end, else the group it belongs to."""
+    """A token. kind: its text for operators and keywords, EOF at the end, else its token class."""
 
     kind: str
     text: str
@@ -52,7 +52,7 @@ class Token:
 
 
 def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
-    """Return all tokens of a text, with EOF last. issues: gets errors."""
+    """Return all tokens of a text, with EOF last. Errors are added to `issues`."""
     found = []
     offset, end = 0, len(source)
     match_at = _TOKEN.match
@@ -75,7 +75,7 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
 
 
 def _skip(source: str, offset: int, issues: list[Issue]) -> int:
-    """Return the place behind invalid text: what could have become a token, and the character where it failed."""
+    """Return the offset after invalid text: the start of a possible token, and the character where it failed."""
     match = _UNENDED.match(source, offset)
     stop = match.end() if match else offset
     if match and match.group()[:1] not in "`&|=" and source.startswith("\\", stop) and "r" not in match.group()[:2]:

@@ -1,4 +1,4 @@
-"""Literals: the values of number, text and bytes tokens."""
+"""Literals: the values of number, string and bytes tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.)
 
 
 def _whole(digits: str) -> int:
-    """Return a number in decimal or hexadecimal digits; a very large one as some large number."""
+    """Return the value of decimal or hexadecimal digits; a too large one as some large number."""
     if digits.startswith("0x"):
         return int(digits, 16)
     return int(digits) if len(digits) < _LONG else 1 << 64
@@ -64,7 +64,7 @@ def _bytes(text: str) -> tuple[Any, Type]:
 
 
 def _body(text: str) -> tuple[str, bool]:
-    """Return the content of quotes, and whether it is raw, without escapes."""
+    """Return the content of a quoted literal, and whether it is raw."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
     if raw:
@@ -74,7 +74,7 @@ def _body(text: str) -> tuple[str, bool]:
 
 
 def _code(match: re.Match[str]) -> int | None:
-    """Return the number that an escape gives."""
+    """Return the code point of an escape, None if it is invalid."""
     if match[1]:
         return int(match[2], 16)
     digits = match[3] or match[4]

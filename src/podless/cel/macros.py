@@ -1,4 +1,4 @@
-"""Macros: calls that the parser replaces by comprehensions, as the language defines them.
+"""Macros: calls that the parser expands to comprehensions.
 
 Each makes a Comprehension with the same parts as cel-go, because types and costs depend on them; `macro`, `guard` and
 `body` give the compiler a shorter form.
@@ -24,13 +24,13 @@ from podless.cel.types import BOOL, INT
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release
 
-# (where the call stands, what it is called on, arguments) -> the expression, or None for no macro after all
+# (offset, target, arguments) -> the expansion, None if the call is not a macro
 Macro = Callable[[int, Expr | None, list[Expr]], Expr | None]
 _SORTED = "@__sortBy_input__"
 
 
 class Misuse(Exception):
-    """A macro's arguments are not of the form that it takes."""
+    """The arguments of a macro have the wrong form."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class Misuse(Exception):
 
 
 def has(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
-    """Return has(e.f): whether the field exists."""
+    """Return has(e.f): a test for a field."""
     operand = args[0]
     if not isinstance(operand, Select):
         raise Misuse(operand.offset, "invalid argument to has() macro")
@@ -94,7 +94,7 @@ def _quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], bod
 def _fold(
     macro: str, offset: int, over: Expr, names: tuple[str, str], init: Expr, step: Expr, guard: Expr | None, body: Expr
 ) -> Expr:
-    """Return a comprehension that collects."""
+    """Return a comprehension that folds items into a result."""
     if guard is not None:
         step = CallExpr(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
     parts = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
@@ -155,7 +155,7 @@ def _transform_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr
 
 
 def bound(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
-    """Return cel.bind(name, value, body): a comprehension over nothing, whose accumulator is the name."""
+    """Return cel.bind(name, value, body): a comprehension over an empty list, whose accumulator is the name."""
     parts = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
     return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, parts, None, body)
 
@@ -224,9 +224,9 @@ BIND: dict[tuple[str, int, bool], Macro] = {
     ("existsOne", 2, True): _quantifier1("exists_one"),
 }
 
-# what a rule of a CustomResourceDefinition may use
+# macros for rules of CustomResourceDefinitions
 KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS
-# and what a release has to have for new rules to use them
+# the features that a release needs so that new rules can use them
 _FEATURES = ((TWO_VARIABLES, "CELTwoVariables"), (LISTS, "CELListsV3"))
 
 
@@ -235,7 +235,7 @@ FEATURES = tuple(feature for _, feature in _FEATURES)
 
 @bounded_cache(16)
 def kubernetes(release: Release) -> dict[tuple[str, int, bool], Macro]:
-    """Return the macros of a rule; release: in which it is new."""
+    """Return the macros for a new rule in a release."""
     left_out = {key for some, feature in _FEATURES if not release.has(feature) for key in some}
     return {key: macro for key, macro in KUBERNETES.items() if key not in left_out}
 

@@ -15,7 +15,7 @@ from podless.cel.types import Type
 from podless.cel.writer import DEEPEST, LONGEST, CodeWriter, Value
 
 SORT_BY = "@sortByAssociatedKeys"
-# functions whose cost is counted from a list, even where an error is in its place: which argument that is
+# functions whose cost needs a list, even if that argument is an error: the index of the argument
 _COUNTED = {"sort": 0, "distinct": 0, SORT_BY: 1}
 
 
@@ -28,12 +28,12 @@ class Maker(Pass[Value]):
         self.writer = CodeWriter()
         self.scope: dict[str, Value] = {}
         self.constants: dict[Expr, bool] = {}
-        self.halting: dict[Expr, bool] = {}  # parts of the tree, once they were asked about
+        self.halting: dict[Expr, bool] = {}  # answers of `halts`
 
     def emit(self, node: Expr) -> Value:
-        """Return the code of a node, after writing what must run before it.
+        """Return the code of a node, after writing the lines that must run before it.
 
-        Limits the nesting to what Python accepts.
+        Code that is nested too deep for Python goes into a separate function.
         """
         if self.writer.depth >= DEEPEST and not isinstance(node, LiteralExpr | Ident):
             return self.aside(node)
@@ -54,14 +54,14 @@ class Maker(Pass[Value]):
         return self.plain(self.emit(node))
 
     def plain(self, value: Value) -> str:
-        """Return the code of a CEL value from JSON."""
+        """Return the code that converts JSON to a CEL value."""
         decl = value.decl
         if decl is None or decl.plain:
             return value.code
         return f"{self.writer.constant(partial(convert_value, decl))}({value.code})"
 
     def leaf(self, code: str, decl: Decl) -> Value:
-        """Return a part of JSON; scalars are converted at once, lists and maps stay."""
+        """Return the code of a part of JSON. Scalars are converted at once; lists and maps stay JSON."""
         if decl.kind in ("list", "map", "object"):
             return Value(code, decl.type, decl)
         if decl.plain and not self.exact:
@@ -71,12 +71,12 @@ class Maker(Pass[Value]):
         return Value(f"{self.writer.constant(partial(convert_value, decl))}({code})", decl.type)
 
     def steady(self, node: Expr) -> str:
-        """Return code that can be used more than once, and keeps its order among its neighbours."""
+        """Return code that can be repeated and keeps its order of evaluation among its neighbours."""
         code = self.value(node)
         return code if code.isidentifier() or isinstance(node, LiteralExpr) else self.writer.keep(code)
 
     def named(self, code: str) -> str:
-        """Return a name for code that is used more than once."""
+        """Return a variable for code that is used more than once."""
         return code if code.isidentifier() else self.writer.keep(code)
 
     def condition(self, node: Expr) -> str:
@@ -101,7 +101,7 @@ class Maker(Pass[Value]):
         return Value(f"{self.writer.constant(partial(convert_value, item.decl))}({item.code})", item.kind)
 
     def generic(self, node: CallExpr) -> Value:
-        """Write a call of the function itself; arguments of unknown type are checked first."""
+        """Write a call of the function. Arguments of unknown type are checked first."""
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
         emit = [partial(self.fatal if place == fatal else self.held, arg, node) for place, arg in enumerate(nodes)]
@@ -115,10 +115,7 @@ class Maker(Pass[Value]):
         return Value(result, node.type)
 
     def fatal(self, arg: Expr, call: CallExpr) -> Value:
-        """Return an argument whose error ends the evaluation, because the cost function needs a list.
-
-        Returns a name.
-        """
+        """Return the name of an argument whose error ends the evaluation, because the cost function needs a list."""
         if len(call.overloads) != 1:
             return Value(self.steady(arg), arg.type)
         writer = self.writer
@@ -131,11 +128,11 @@ class Maker(Pass[Value]):
         return Value(name, value.kind)
 
     def held(self, arg: Expr, _: CallExpr) -> Value:
-        """Return an argument as a name."""
+        """Return an argument as the name of a variable."""
         return Value(self.steady(arg), arg.type)
 
     def halts(self, tree: Expr) -> bool:
-        """Return whether an error within a part may end all, as far as this form tells."""
+        """Return whether an error within a part can end the whole evaluation."""
         if not self.exact:
             return False
         found = self.halting.get(tree)
@@ -145,9 +142,9 @@ class Maker(Pass[Value]):
         return found
 
     def pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
-        """Return two operands as names.
+        """Return two operands as names of variables.
 
-        The second is evaluated even if the first fails, because its error may be fatal.
+        The second is evaluated even if the first fails, because its error can end the evaluation.
         """
         writer = self.writer
         failed = writer.keep("None")
@@ -188,7 +185,7 @@ class Maker(Pass[Value]):
 
 
 def _sure(given: Type, wanted: Type) -> bool:
-    """Return whether a value of a type needs no look before it is taken for another."""
+    """Return whether a value of the given type always fits, so that no check is needed."""
     if wanted.kind in ("dyn", "param"):
         return True
     if given.kind in ("dyn", "null", "error", "param") or given.name == "wrapper":
@@ -197,7 +194,7 @@ def _sure(given: Type, wanted: Type) -> bool:
 
 
 def _loosely(actual: Callable[..., int]) -> Callable[..., int]:
-    """Return a cost function for the first of several overloads, which counts one if another was called."""
+    """Return the cost function of the first overload; it returns 1 if another overload was called."""
 
     def cost(*given: Any) -> int:
         try:

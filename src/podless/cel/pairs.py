@@ -1,7 +1,7 @@
-"""A value and the old value that stands at the same place: what did not change is not held against an update.
+"""Correlates new with old values, so that an update is not rejected for values that it does not change.
 
-New and old values are correlated by field name, and by key in lists of type map; other lists are one value. What no
-schema declares is not correlated, and so is never unchanged, nor is what holds it. The rules are those of
+New and old values are correlated by field name, and by key in lists of type map; other lists are one value. Values that
+no schema declares are not correlated, and so never unchanged; neither are values that contain them. Source:
 kube-apiserver's CRDValidationRatcheting.
 """
 
@@ -17,7 +17,7 @@ _SCALARS = frozenset((bool, float, int, str))
 
 
 class CorrelatedNode(Protocol):
-    """A node of a schema, as far as values are correlated by it. map_keys: of a list of type map, else none."""
+    """A schema node for correlation. map_keys: of a list of type map, else empty."""
 
     @property
     def map_keys(self) -> Sequence[str]:
@@ -32,7 +32,7 @@ class CorrelatedNode(Protocol):
 
 
 class SchemaNode:
-    """A schema as it is written down, as a node."""
+    """A schema in JSON form, as a node."""
 
     __slots__ = ("schema",)
 
@@ -59,12 +59,12 @@ class SchemaNode:
 
 
 def map_keys(schema: dict[str, Any]) -> Sequence[str]:
-    """Return the keys by which a schema's list is a map; none where it is another list."""
+    """Return the map keys of a schema's list; empty for other lists."""
     return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
 
 
 class Pair:
-    """New and old value at one place. Pairs below it are made once."""
+    """The new and the old value at one path. Pairs below it are cached."""
 
     __slots__ = ("_below", "_equal", "_keyed", "new", "node", "old")
 
@@ -75,7 +75,7 @@ class Pair:
         self._keyed: Keyed | None = None
 
     def key(self, name: str) -> Pair | None:
-        """Return the pair of a field, or None when it cannot be correlated."""
+        """Return the pair of a field, None if it cannot be correlated."""
         if name not in self._below:
             self._below[name] = self._key(name)
         return self._below[name]
@@ -89,7 +89,7 @@ class Pair:
         return None if child is None else Pair(self.new[name], self.old[name], child)
 
     def index(self, place: int) -> Pair | None:
-        """Return the pair of a list item; only lists of type map have such."""
+        """Return the pair of a list item, None unless the list is of type map."""
         if place not in self._below:
             self._below[place] = self._index(place)
         return self._below[place]
@@ -104,7 +104,7 @@ class Pair:
         return None if found is None else Pair(self.new[place], found, items)
 
     def unchanged(self) -> bool:
-        """Return whether both values are equal; the items of a map list may have moved."""
+        """Return whether both values are equal. The items of a map list may be in another order."""
         if self._equal is None:
             self._equal = self._compare()
         return self._equal
@@ -123,7 +123,7 @@ def _unchanged(pair: Pair | None) -> bool:
 
 
 class Keyed:
-    """The items of an old list by their keys; the first of several counts. Those without keys cannot be found."""
+    """The items of an old list by their keys. The first of equal ones counts; items without keys are left out."""
 
     __slots__ = ("_items", "_names")
 
@@ -154,7 +154,7 @@ def _identity(item: Any, names: Sequence[str]) -> Any:
 
 
 def _key_text(part: Any) -> str:
-    """Return the text of a key among several, which a real server compares as text."""
+    """Return the text of one of several keys, which kube-apiserver compares as text."""
     if part.__class__ is str:
         return gotext.quote(part)
     return f"{part:f}" if part.__class__ is float else gotext.format_value(part)

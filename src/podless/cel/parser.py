@@ -34,20 +34,20 @@ _BINARY = frozenset(_LEVELS)
 _LOGIC = frozenset(("&&", "||", "?"))
 _MEMBER = frozenset((".", "["))
 _NAME = frozenset(("IDENTIFIER", "ESC_IDENTIFIER"))
-# what may follow an expression in the arguments of a member; in a primary a selection or an index may follow that, too
+# tokens that can follow an argument of a method; arguments of a primary can also be followed by . or [
 _ARGUMENT = frozenset((",", ")"))
 _KEY, _PART, _ITEM, _INNER = (frozenset(kinds) | _MEMBER for kinds in (":", ",}", ",]", ")"))
-# what may follow a member, and so an operand, in any context
+# tokens that can follow a member, and so an operand, in any context
 _FOLLOW = _BINARY | _LOGIC
 _NAMES = {"true": True, "false": False, "null": None}
 
 
 class _TooDeep(Exception):
-    """Rules of the grammar are too deep within each other."""
+    """Grammar rules are nested too deep."""
 
 
 def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
-    """Return the tree of an expression. known: the macros. Raises CompileError."""
+    """Parse an expression. known: the macros. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
@@ -82,7 +82,7 @@ class _Parser(TokenStream):
         self.highest = 0
 
     def deeper(self) -> None:
-        """Count one rule within another."""
+        """Count one more level of nested rules."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise _TooDeep
@@ -102,7 +102,7 @@ class _Parser(TokenStream):
         return tree
 
     def within(self, follow: frozenset[str], rule: Callable[[], Expr]) -> Expr:
-        """Parse a rule inside another one, which continues with one of some tokens."""
+        """Parse a rule nested in another one, which continues with one of the `follow` tokens."""
         self.follow.append(follow)
         try:
             return rule()
@@ -110,7 +110,7 @@ class _Parser(TokenStream):
             self.follow.pop()
 
     def part(self, follow: frozenset[str]) -> Expr:
-        """Parse one of several expressions of another one. The highest counts."""
+        """Parse one of several parts of an expression; the deepest part counts for `high`."""
         high, self.high = self.high, 0
         found = self.within(follow, self.expr)
         self.high = max(high, self.high)
@@ -125,7 +125,7 @@ class _Parser(TokenStream):
             self.depth -= 1
 
     def conditional(self, condition: Expr) -> Expr:
-        """Parse what follows a condition."""
+        """Parse the rest of a conditional expression."""
         offset = self.advance().offset
         high = self.high
         yes = self.within(frozenset((":",)), lambda: self.logic("||", "_||_"))
@@ -139,10 +139,7 @@ class _Parser(TokenStream):
         return self.call(offset, "_?_:_", [condition, yes, no])
 
     def logic(self, operator: str, function: str) -> Expr:
-        """Parse terms joined by
-
-        or &&. As in the original, a long chain becomes a balanced tree.
-        """
+        """Parse terms joined by && or ||. As in cel-go, a long chain becomes a balanced tree."""
         terms = [self.term(operator)]
         offsets = []
         while self.token.kind == operator:
@@ -156,7 +153,7 @@ class _Parser(TokenStream):
         return self.logic("&&", "_&&_") if operator == "||" else self.binary(1)
 
     def binary(self, level: int) -> Expr:
-        """Parse operands joined by operators of at least a level."""
+        """Parse operands joined by operators of at least this precedence level."""
         left = self.unary()
         while (own := _LEVELS.get(self.token.kind, 0)) >= level:
             token = self.advance()
@@ -169,7 +166,7 @@ class _Parser(TokenStream):
         return left
 
     def unary(self) -> Expr:
-        """Parse a member with any number of ! or - before it."""
+        """Parse a member with any number of ! or - in front."""
         try:
             self.sync(START)
             kind = self.token.kind
@@ -180,7 +177,7 @@ class _Parser(TokenStream):
             return self.recover(fault, "unary")
 
     def signs(self, kind: str) -> Expr:
-        """Parse signs of one kind. The last minus may belong to a number."""
+        """Parse a sequence of ! or -. The last minus can belong to a number."""
         offset = self.token.offset
         count = 0
         while self.token.kind == kind:
@@ -237,7 +234,7 @@ class _Parser(TokenStream):
         return Select(dot.offset, left, _plain(name))
 
     def optional(self, dot: Token, left: Expr) -> Expr:
-        """Return the name behind .?"""
+        """Return the selection after `.?`"""
         first = self.token
         try:
             self.sync(_NAME)
@@ -260,11 +257,11 @@ class _Parser(TokenStream):
         return self.call(offset, function, [left, index])
 
     def next(self) -> frozenset[str]:
-        """Return the tokens that may follow a member here."""
+        """Return the tokens that can follow a member here."""
         return _FOLLOW.union(_MEMBER, self.follow[-1])
 
     def arguments(self, follow: frozenset[str]) -> list[Expr]:
-        """Parse arguments up to the closing parenthesis. follow: what may come after each."""
+        """Parse arguments up to the closing parenthesis. follow: tokens that can come after each."""
         found = []
         if self.token.kind in START:
             found.append(self.within(follow, self.expr))
@@ -278,7 +275,7 @@ class _Parser(TokenStream):
         return found
 
     def primary(self) -> Expr:
-        """Parse a name, a call, a literal, a list, a map, a message or an expression in parentheses."""
+        """Parse a name, call, literal, list, map, message or expression in parentheses."""
         token = self.token
         kind = token.kind
         if kind == "IDENTIFIER":
@@ -301,7 +298,7 @@ class _Parser(TokenStream):
         return self.literal()
 
     def literal(self) -> Expr:
-        """Parse a number, text or bytes."""
+        """Parse a number, string or bytes literal."""
         token = self.token
         sign = ""
         if token.kind == "-" and self.ahead().kind in ("NUM_INT", "NUM_FLOAT"):
@@ -333,7 +330,7 @@ class _Parser(TokenStream):
         return Ident(name.offset, dot + name.text)
 
     def message_name(self) -> list[str] | None:
-        """Return the rest of a dotted name that a brace follows, taken; None if there is no such."""
+        """Consume and return the rest of a dotted name that is followed by a brace; None if there is none."""
         count = 0
         parts = []
         while self.ahead(count).kind == "." and self.ahead(count + 1).kind == "IDENTIFIER":
@@ -401,7 +398,7 @@ class _Parser(TokenStream):
         return MapEntry(colon.offset, key, value, optional)
 
     def entries(self, first: frozenset[str], one: Callable[[], None]) -> None:
-        """Parse entries between braces. An error in one does not end the braces."""
+        """Parse entries between braces. Parsing continues after an error in one of them."""
         self.follow.append(_PART)
         try:
             while self.token.kind in first:
@@ -415,14 +412,14 @@ class _Parser(TokenStream):
             self.follow.pop()
 
     def close(self, bracket: str) -> None:
-        """Parse a closing bracket, which one comma may precede."""
+        """Parse a closing bracket, with an optional comma before it."""
         self.sync(frozenset((bracket, ",")))
         if self.token.kind == ",":
             self.advance()
         self.match(bracket, self.next())
 
     def call(self, offset: int, function: str, args: list[Expr], target: Expr | None = None) -> Expr:
-        """Return a call, or the result of its macro."""
+        """Return a call, or the expansion of its macro."""
         macro = self.known.get((function, len(args), target is not None))
         if macro is not None:
             try:

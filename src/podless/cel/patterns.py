@@ -1,8 +1,8 @@
-"""Patterns in RE2, the language of Go's regexp, compiled once, with Go's error texts.
+"""RE2 patterns, the language of Go's regexp, cached, with Go's error texts.
 
-Patterns in an expression come from its author. Others are values that a client sends with an object. Compiling and
-searching these is charged to the allowance of the request (runtime/allowance.py), and ends the evaluation like a cost
-that is too high.
+Some patterns are constants of an expression; their author pays for them once. Others are values that a client sends in
+an object: compiling and searching them is charged to the allowance of the request (runtime/allowance.py). Exceeding it
+ends the evaluation like a cost that is too high.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from podless.runtime.meter import charge
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # else RE2 writes to stderr
 
-MOST: Final = 64 << 20  # bytes of compiled patterns that are kept
-DEAREST: Final = 20_000_000  # nanoseconds that a pattern may take to compile that comes with an object
-_STEP = 250  # nanoseconds of a step
-LARGEST: Final = 10_000_000  # characters of a text times instructions of a pattern: 12 ns each at the worst
-_SEARCH = 2  # nanoseconds of each that are taken from the allowance
-_INSTRUCTION, _LEAST = 96, 8192  # bytes of an instruction, and of a pattern beside them, as measured
-_STATE = 256  # bytes that a search may add to a pattern for each character
-_GROWN = 8 << 20  # bytes that searches may add to a pattern: the max_mem of RE2
-_GAIN = 1 << 16  # bytes that are added at a time
+MOST: Final = 64 << 20  # maximum bytes of all cached patterns
+DEAREST: Final = 20_000_000  # maximum estimated nanoseconds to compile a pattern from an object
+_STEP = 250  # nanoseconds of one step
+# maximum product of the characters of a text and the instructions of a pattern, at most 12 ns each
+LARGEST: Final = 10_000_000
+_SEARCH = 2  # nanoseconds of each product unit that are charged to the allowance
+_INSTRUCTION, _LEAST = 96, 8192  # measured bytes of an instruction, and of a pattern besides its instructions
+_STATE = 256  # bytes that a search can add to a pattern for each character
+_GROWN = 8 << 20  # maximum bytes that searches add to a pattern: the max_mem of RE2
+_GAIN = 1 << 16  # bytes that are added to the account at a time
 
 
 class PatternError(EvaluationError):
-    """A text is no pattern; says why in Go's words."""
+    """A text is not a valid pattern. The message is Go's."""
 
 
 class Pattern:
-    """A compiled pattern. text: its own. weight: bytes that it takes, about. fault: why it is none, or "".
+    """A compiled pattern. weight: approximate bytes. fault: the error of an invalid one, or "".
 
-    size: its instructions. compiled: by RE2. contains: says whether a text has a part that it matches.
+    size: the number of instructions. compiled: by RE2. contains: returns whether a text contains a match.
     """
 
     __slots__ = ("_gain", "compiled", "contains", "fault", "size", "text", "weight")
@@ -58,7 +59,7 @@ class Pattern:
         self.weight = _LEAST + 4 * len(text) + _INSTRUCTION * self.size
 
     def afford(self, searched: str) -> None:
-        """Take a search in a text from the allowance. Raises CostExceeded."""
+        """Charge a search in a text to the allowance. Raises CostExceeded."""
         work = len(searched) * self.size
         charge(1 + work * _SEARCH // _STEP)
         allowance = ALLOWANCE.get()
@@ -71,12 +72,12 @@ class Pattern:
 
 
 class _Kept:
-    """Patterns by their texts, up to so many bytes in all. The oldest are dropped first."""
+    """A cache of patterns by text, with a limit of bytes. The oldest ones are dropped first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: dict[str, Pattern] = {}
-        self._lock = Lock()  # work off the loop keeps patterns too
+        self._lock = Lock()  # the off-loop thread adds patterns, too
         self.find = self._known.get
         self.size = 0
 
@@ -109,7 +110,7 @@ class _Kept:
 
 
 _KEPT: Final = _Kept(MOST)
-# of the fewest bytes that a pattern has, so many are kept
+# the number of the smallest possible patterns that fit
 bounded.register_cache(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
 
 
@@ -121,12 +122,12 @@ def _make(text: str, price: float) -> Pattern:
 
 
 def compile_pattern(text: str) -> Any:
-    """Return the compiled pattern of an expression's author. Raises PatternError."""
+    """Return the compiled pattern of an expression's constant. Raises PatternError."""
     return _sound(text).compiled
 
 
 def make_matcher(text: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a text contains a match of an author's pattern. Raises PatternError."""
+    """Return a function that returns whether a text contains a match of a constant pattern. Raises PatternError."""
     return _sound(text).contains
 
 
@@ -138,15 +139,15 @@ def _sound(text: str) -> Pattern:
 
 
 def _compile_given(text: str, searched: str) -> Pattern:
-    """Return the pattern that came with an object, for a search in a text.
+    """Compile a pattern from an object, for a search in a text.
 
-    Raises PatternError, and CostExceeded where the request's allowance is spent.
+    Raises PatternError, and CostExceeded if the request's allowance is spent.
     """
     found = _KEPT.find(text)
     if found is None:
         price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
-        dear = DEAREST < price <= patternprice.MOST  # one that is dearer is none
+        dear = DEAREST < price <= patternprice.MOST  # beyond patternprice.MOST, the pattern is invalid instead
         if dear or (price <= DEAREST and allowance is not None and not allowance.spend(price)):
             raise CostExceeded
         found = _make(text, price)
@@ -157,18 +158,18 @@ def _compile_given(text: str, searched: str) -> Pattern:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Return whether a text has a part that a pattern matches. Raises PatternError and CostExceeded."""
+    """Return whether a text contains a match. Raises PatternError and CostExceeded."""
     return _compile_given(pattern, text).contains(text)
 
 
 def find_match(text: str, pattern: str) -> str:
-    """Return the first part of a text that a pattern matches, or "". Raises EvaluationError and CostExceeded."""
+    """Return the first match in a text, or "". Raises EvaluationError and CostExceeded."""
     match = _legal(text, pattern).search(text)
     return "" if match is None else match.group()
 
 
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
-    """Return the parts of a text that a pattern matches, at most so many; all for a negative one.
+    """Return the matches in a text, at most `most` of them; all if it is negative.
 
     Raises as `find_match`.
     """
@@ -181,7 +182,7 @@ def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
     return found
 
 
-_MATCH = 4  # steps
+_MATCH = 4  # steps for each match
 
 
 def _legal(text: str, pattern: str) -> Any:

@@ -16,7 +16,7 @@ from podless.cel.types import Type
 from podless.meta.errors import Timeout
 from podless.runtime.memo import fill_attribute
 
-# what one evaluation may cost, in kube-apiserver and here
+# maximum cost of one evaluation, as in kube-apiserver
 LIMIT = 1_000_000
 _Run = Callable[..., tuple[Any, int]]
 
@@ -24,7 +24,7 @@ _Run = Callable[..., tuple[Any, int]]
 class Program:
     """A compiled expression.
 
-    source: its text. type: the type of its value. Immutable, except for code made at first use.
+    source: its text. type: the type of its value. Immutable, except for code that is generated at first use.
     """
 
     __slots__ = ("_declarations", "_exact", "_quick", "_tree", "_types", "_variables", "source", "type")
@@ -47,7 +47,7 @@ class Program:
         self._exact: _Run | None = None
 
     def evaluate(self, bindings: Mapping[str, Any] | None = None, *, limit: int = LIMIT) -> Any:
-        """Return the value for these variables.
+        """Return the value for some variables.
 
         limit: the maximum cost. Raises EvaluationError, for example CostExceeded.
         """
@@ -55,7 +55,7 @@ class Program:
         return self.run(*(given.get(name) for name in self._variables), limit=limit)[0]
 
     def run(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        """Return value and cost for variables in their order. An error has its cost in the attribute cost."""
+        """Return value and cost for variables in order. An error has the cost in its attribute cost."""
         quick = self._quick
         if quick is None:
             quick = fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
@@ -99,7 +99,7 @@ class Program:
         )
 
     def complete(self) -> None:
-        """Generate all code that evaluations can need."""
+        """Generate all code that an evaluation can need."""
         if self._quick is None:
             fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
         if self._exact is None:
@@ -109,7 +109,7 @@ class Program:
                 decl.complete()
 
     def prepare(self) -> None:
-        """Generate the code now. Raises CompileError if the expression is too large."""
+        """Generate the code of the fast form now. Raises CompileError if the expression is too large."""
         try:
             self._quick = self._make(False)
         except (SyntaxError, MemoryError, RecursionError):
@@ -125,7 +125,7 @@ class Program:
         return syntax.names_variable(self._tree, name)
 
     def check_constants(self) -> None:
-        """Check constants. Raises ProgramError for one that can never be used."""
+        """Raise ProgramError for a constant that no evaluation can use."""
         validate.check_constants(self._tree, self._declarations)
 
 
@@ -149,9 +149,9 @@ def compile(
     """Compile an expression.
 
     variables: their types, or declarations made from schemas. declarations: the functions (default: all of this
-    package). schemas: source of the declarations. known: the macros. container: the namespace that names are looked up
-    in first. typed: False leaves type checks to the evaluation. Raises CompileError with the position of every error,
-    ProgramError for constants that cannot be used.
+    package). schemas: source of the declarations. known: the macros. container: the namespace in which names are looked
+    up first. typed: False defers type checks to the evaluation. Raises CompileError with the position of every error,
+    ProgramError for invalid constants.
     """
     declarations = declarations or library.all_libraries()
     given = variables or {}

@@ -1,4 +1,4 @@
-"""Functions that the code of programs calls, and the names that every program can use."""
+"""Functions that generated code calls, and the global names of every program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podless.cel.values import NONE, Optional, Uint
 
 
 def _field(value: Any, real: str, name: str) -> Any:
-    """Return a declared field. Null counts as missing."""
+    """Return a declared field. A null field counts as missing."""
     found = value.get(real)
     if found is None:
         raise NoSuchKey(name)
@@ -21,7 +21,7 @@ def _field(value: Any, real: str, name: str) -> Any:
 
 
 def _item(place: list[Any], key: Any) -> Any:
-    """Return an item of a declared list, which accepts integers only."""
+    """Return an item of a declared list, which accepts integer indexes only."""
     if key.__class__ is float and key.is_integer() and 0 <= key < len(place):
         raise EvaluationError(f"unsupported index: {int(key)}")
     return access.index(place, key)
@@ -39,7 +39,7 @@ def _put_item(target: dict[Any, Any], key: Any, value: Any) -> None:
     target[key] = value
 
 
-_UNSET = object()  # the value of a field that is left out
+_UNSET = object()  # the value of an omitted optional field
 
 
 def _opened(value: Optional) -> Any:
@@ -61,7 +61,7 @@ def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
 
 
 def _json(name: str, given: dict[str, Any]) -> Any:
-    """Return a JSON value. Null is given as an enum."""
+    """Return a JSON value. A null is written as the enum null_value."""
     if name == "google.protobuf.Value":
         return next((value for key, value in given.items() if key != "null_value"), None)
     return next(iter(given.values()), _JSON[name]())
@@ -75,7 +75,7 @@ _JSON: dict[str, Any] = {
 
 
 def _construct(name: str, fields: list[tuple[str, Any]]) -> values.Message:
-    """Return a message of a declared type."""
+    """Construct a message of a declared type."""
     return values.Message(name, ((key, value) for key, value in fields if value is not _UNSET))
 
 

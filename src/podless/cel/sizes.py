@@ -1,7 +1,6 @@
-"""Sizes and costs as ranges, and the two sides of a function's cost: the estimate and the actual cost.
+"""Sizes and costs as ranges, and the two parts of a function's cost: estimate and actual cost.
 
-Costs are counted in the units of cel-go: a tenth of a unit for each character that is visited. Numbers are capped at
-the greatest unsigned integer of 64 bits.
+Costs are counted in cel-go's units: 0.1 for each character that is visited. Numbers are limited to 64 bits, unsigned.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ MOST = (1 << 64) - 1
 PER_CHARACTER = 0.1
 PER_PATTERN = 0.25
 _ENOUGH = 50_000_000
-_PART = 512  # values that are looked at between two charges
+_PART = 512  # values between two charges
 NEW_LIST = 10
 NEW_MAP = 30
 NEW_MESSAGE = 40
 
 
 class Range(NamedTuple):
-    """From the least to the most."""
+    """A minimum and a maximum."""
 
     low: int
     high: int
@@ -57,31 +56,31 @@ def scale(count: int, factor: float) -> int:
 
 
 class Site(Protocol):
-    """A call whose cost is asked for. Places count the target of a member function first."""
+    """A call whose cost is estimated. Argument 0 is the target of a member function."""
 
     def size(self, place: int) -> Range:
         """Return the size of an argument."""
 
     def item_size(self, place: int) -> Range | None:
-        """Return the size of the items of a list argument of texts or bytes; None for others."""
+        """Return the size of the items of a list argument of strings or bytes; None for others."""
 
     def type(self, place: int) -> Type:
         """Return the type of an argument."""
 
     def constant(self, place: int) -> Any:
-        """Return the value of a literal argument, else None."""
+        """Return the value of a literal argument, None for others."""
 
     @property
     def count(self) -> int:
         """The number of arguments."""
 
 
-# the cost, and the size of the result if it is known
+# the cost, and the size of the result (None if unknown)
 Estimate = tuple[Range, Range | None]
 
 
 class Cost(NamedTuple):
-    """The cost of a function: estimated from sizes that arguments may have, and counted from arguments and result."""
+    """The cost of a function: estimated from the sizes of arguments, and counted from arguments and result."""
 
     estimate: Callable[[Site], Estimate]
     actual: Callable[..., int]
@@ -93,7 +92,7 @@ def once() -> Cost:
 
 
 def traversal(factor: float = 1.0, *, sized: bool = False) -> Cost:
-    """Return the cost of visiting each character of the first argument. sized: the result is as long as it."""
+    """Return the cost of visiting each character of the first argument. sized: the result has the same size."""
     each = factor * PER_CHARACTER
 
     def estimate(site: Site) -> Estimate:

@@ -1,7 +1,7 @@
-"""The tree that the parser makes of an expression, macros expanded, and the way that all passes go through it.
+"""The syntax tree of an expression, with macros expanded, and the walk that all passes use.
 
-Nodes are compared by identity. offset is the place that errors name: a call's is its parenthesis, a selection's its
-dot, an operator's the operator. type and overloads are filled in by the checker.
+Nodes are compared by identity. offset is the position in error messages: a call's is its parenthesis, a selection's its
+dot, an operator's the operator. The checker sets type and overloads.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from podless.cel.types import ERROR, Type
 from podless.runtime.meter import charge
 
 T = TypeVar("T")
-_NODE = 16  # steps that a pass takes for a node
+_NODE = 16  # steps for a node in a pass
 
 
 class Expr:
-    """A node. type: found by the checker. word: the method of a pass that is for nodes of its class."""
+    """A node. type: set by the checker. word: the name of the method for its class in a Pass."""
 
     __slots__ = ("offset", "overloads", "type")
     word: ClassVar[str]
@@ -28,7 +28,7 @@ class Expr:
         self.overloads: tuple[str, ...] = ()
 
     def children(self) -> list[Expr]:
-        """Return the nodes directly below, in the order of the text."""
+        """Return the child nodes, in the order of the text."""
         return []
 
 
@@ -45,7 +45,7 @@ class LiteralExpr(Expr):
 
 
 class Ident(Expr):
-    """A name; constant: it names a type, whose value is kept in `value`."""
+    """A name. constant: it is the name of a type, which `value` holds."""
 
     __slots__ = ("constant", "name", "value")
     word = "ident"
@@ -58,7 +58,7 @@ class Ident(Expr):
 
 
 class Select(Expr):
-    """A field of an operand; test: only whether it is there, which has() asks."""
+    """The selection of a field. test: only test its presence, for has()."""
 
     __slots__ = ("field", "ident", "operand", "test")
     word = "select"
@@ -68,7 +68,7 @@ class Select(Expr):
         self.operand = operand
         self.field = field
         self.test = test
-        self.ident: Ident | None = None  # what a dotted name turns out to be
+        self.ident: Ident | None = None  # set by the checker if the whole dotted name is a variable
 
     def children(self) -> list[Expr]:
         return [self.ident or self.operand]
@@ -91,7 +91,7 @@ class CallExpr(Expr):
 
 
 class ListExpr(Expr):
-    """[a, b, ?c]; optional: the places of items that may be none."""
+    """[a, b, ?c]. optional: the indexes of optional items."""
 
     __slots__ = ("items", "optional")
     word = "list"
@@ -106,7 +106,7 @@ class ListExpr(Expr):
 
 
 class MapEntry:
-    """One entry of a map or of a message; key is a name in messages."""
+    """One entry of a map or message. For messages, the key is a field name."""
 
     __slots__ = ("key", "offset", "optional", "value")
 
@@ -147,10 +147,10 @@ class MessageExpr(Expr):
 
 
 class Comprehension(Expr):
-    """The result of a macro over lists and maps: a fold with an accumulator.
+    """The expansion of a macro over lists and maps: a fold with an accumulator.
 
     macro: its origin, which the compiler uses: all, exists, exists_one, list, map, entries or bind. body: the macro's
-    own expressions: the filter if any, and the predicate or value.
+    own expressions: the filter if there is one, and the predicate or value.
     """
 
     __slots__ = ("accu", "body", "condition", "guard", "init", "macro", "over", "result", "step", "var", "var2")
@@ -181,10 +181,10 @@ class Comprehension(Expr):
 
 
 class Pass(Generic[T]):
-    """A walk over a tree: one method for each class of nodes, which `visit` chooses."""
+    """A walk over a tree, with one method for each class of nodes."""
 
     def visit(self, node: Expr) -> T:
-        """Return the result of the method for the node."""
+        """Call the method for the node's class, and return its result."""
         charge(_NODE)
         found: T = getattr(self, node.word)(node)
         return found
@@ -221,7 +221,7 @@ class Pass(Generic[T]):
 
 
 def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
-    """Yield all nodes, the root first, in the order of the text, or with the last part of each node first."""
+    """Yield all nodes, the root first, in the order of the text, or backwards with the last child first."""
     todo = [tree]
     while todo:
         node = todo.pop()
@@ -230,7 +230,7 @@ def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
 
 
 def names_variable(tree: Expr, name: str) -> bool:
-    """Return whether a tree names a variable."""
+    """Return whether a tree uses a variable."""
     return any(isinstance(node, Ident) and node.name == name and not node.constant for node in walk_nodes(tree))
 
 

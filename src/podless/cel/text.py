@@ -1,6 +1,7 @@
-"""Formats trees as text, for people who look at parts of an expression.
+"""Formats trees as text, for display.
 
-The text means the same as the tree, with as few blanks and brackets as the grammar allows; macros are written as such.
+The text has the same meaning as the tree, with as few spaces and brackets as the grammar allows; macros are written as
+such.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ _SORTED = "@sortByAssociatedKeys"
 
 
 def format_expression(tree: Expr) -> str:
-    """Return the expression of a tree."""
+    """Format a tree."""
     return _Text().visit(tree)
 
 
 class _Text(Pass[str]):
     def within(self, node: Expr, level: int) -> str:
-        """Return a part that must bind at least as tightly as a level."""
+        """Format a part that must bind at least as tightly as a level."""
         shown = self.visit(node)
         return shown if _level(node) >= level else f"({shown})"
 
@@ -63,7 +64,7 @@ class _Text(Pass[str]):
         if name in _BINARY:
             sign, level = _BINARY[name]
             one, other = node.args
-            # the parser balances chains of && and ||, whatever their brackets
+            # brackets are not needed, because the parser balances chains of && and || anyway
             inner = level if level in (_OR, _AND) else level + 1
             return f"{self.within(one, level)} {sign} {self.within(other, inner)}"
         if name in _PREFIX:
@@ -135,7 +136,7 @@ class _Text(Pass[str]):
 
 
 def optional_name(node: CallExpr) -> Comprehension | None:
-    """Return the bound name in a conditional that optMap or optFlatMap stands for; None for any other."""
+    """Return the comprehension of a conditional that optMap or optFlatMap expands to; None for others."""
     if node.function != "_?_:_":
         return None
     condition, yes, no = node.args
@@ -150,7 +151,7 @@ def optional_name(node: CallExpr) -> Comprehension | None:
 
 
 def _level(node: Expr) -> int:
-    """Return how tightly a node binds."""
+    """Return the precedence level of a node."""
     if isinstance(node, CallExpr):
         if node.function in _BINARY:
             return _BINARY[node.function][1]
@@ -164,7 +165,7 @@ def _level(node: Expr) -> int:
 
 
 def _name(given: str) -> str:
-    """Return a field; one that is not an identifier is written in backticks."""
+    """Return a field name, in backticks if it is not an identifier."""
     return given if given.isidentifier() and given.isascii() else f"`{given}`"
 
 

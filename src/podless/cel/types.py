@@ -1,6 +1,6 @@
-"""The types of expressions, and which of them fit where: unification with type parameters.
+"""The types of expressions, and assignability: unification with type parameters.
 
-The rules are those of CEL's type checker (cel-spec, langdef.md, "Gradual type checking").
+Source: cel-spec, langdef.md, "Gradual type checking".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from podless.runtime.meter import charge
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type. kind: one of the words below. name: as errors print it. params: of lists, maps, optionals and types."""
+    """A type. kind: one of the kinds below. name: in error texts. params: of lists, maps, optionals and types."""
 
     kind: str
     name: str
@@ -41,7 +41,7 @@ TYPE = Type("type", "type")
 PARAM_A = Type("param", "A")
 PARAM_B = Type("param", "B")
 
-# kinds that differ from every other kind and have no parameters
+# kinds without parameters that match no other kind
 _SIMPLE = frozenset(("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp"))
 _NESTED = frozenset(("list", "map", "opaque"))
 _NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp"))
@@ -68,17 +68,17 @@ def type_of(item: Type) -> Type:
 
 
 def struct(name: str) -> Type:
-    """Return a type with declared fields, known by its name."""
+    """Return a type with declared fields, identified by its name."""
     return Type("struct", name)
 
 
 def opaque(name: str) -> Type:
-    """Return a type that only functions know."""
+    """Return an opaque type, which only functions can use."""
     return Type("opaque", name)
 
 
 def wrapper_type(item: Type) -> Type:
-    """Return the type of a nullable scalar, as google.protobuf.Int64Value."""
+    """Return the type of a nullable scalar, such as google.protobuf.Int64Value."""
     return Type(item.kind, "wrapper", (item,))
 
 
@@ -104,7 +104,7 @@ def is_optional(item: Type) -> bool:
 
 
 def unwrap_optional(item: Type) -> tuple[Type, bool]:
-    """Return the type in an optional, and whether the type was one."""
+    """Return the type in an optional and True; other types and False."""
     return (item.params[0], True) if is_optional(item) else (item, False)
 
 
@@ -132,14 +132,14 @@ class Bindings:
         return Type("param", f"_var{self._count - 1}")
 
     def assignable(self, one: Type, other: Type) -> bool:
-        """Return whether the one fits where the other is wanted; binds parameters, if so."""
+        """Return whether `one` is assignable to `other`. If so, binds parameters."""
         return self.all_assignable((one,), (other,))
 
     def all_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
-        """Return whether each of the ones fits where the other at its place is wanted; binds parameters, if so."""
+        """Return whether each type is assignable to the other at the same index. If so, binds parameters."""
         if len(ones) != len(others):
             return False
-        for one, other in zip(ones, others, strict=True):  # scalars bind nothing
+        for one, other in zip(ones, others, strict=True):  # a quick test first: scalars bind no parameters
             if one.kind != other.kind and one.kind in _SIMPLE and other.kind in _SIMPLE:
                 return False
         before = self._bound
@@ -178,7 +178,7 @@ class Bindings:
         return one.name == other.name
 
     def _substitutes(self, item: Type, parameter: Type) -> tuple[bool, bool]:
-        """Return whether the parameter may stand for the type, and whether it stood for something already."""
+        """Return whether the parameter can be bound to the type, and whether it was bound before."""
         if item == parameter:
             return True, True
         known = self._bound.get(parameter.name)
@@ -207,7 +207,7 @@ class Bindings:
         return all(self._absent(parameter, part) for part in within.params)
 
     def resolve(self, item: Type, final: bool = False) -> Type:
-        """Return a type with its parameters replaced by their values. final: unbound ones by dyn."""
+        """Return a type with its parameters replaced by their bindings. final: replace unbound ones by dyn."""
         if item.kind == "param":
             known = self._bound.get(item.name)
             if known is None:
@@ -217,12 +217,13 @@ class Bindings:
             return item
         charge(len(item.params))
         params = tuple(self.resolve(part, final) for part in item.params)
-        if all(map(operator.is_, params, item.params)):  # whether they are equal takes as long as they are deep
+        # identity, because equality takes time in proportion to the depth
+        if all(map(operator.is_, params, item.params)):
             return item
         return Type(item.kind, item.name, params)
 
     def instance(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
-        """Return types of a declaration with new parameters."""
+        """Return the types of a declaration with new parameters."""
         names: dict[str, Type] = {}
         return tuple(self._renamed(part, names) for part in parts)
 
@@ -237,7 +238,7 @@ class Bindings:
 
 
 def most_general(one: Type, other: Type) -> Type:
-    """Return the more general of two types that fit each other."""
+    """Return the more general of two compatible types."""
     return one if _less_specific(one, other) else other
 
 

@@ -1,4 +1,4 @@
-"""Literals that no evaluation could use: found when an expression is compiled, as kube-apiserver does."""
+"""Finds invalid literals at compile time, as kube-apiserver does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATTERNS = frozenset(("matches", "find", "findAll"))
 
 
 def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
-    """Return an issue for each invalid literal: mixed types, a duration, a timestamp, a pattern or a format."""
+    """Return an issue for each invalid literal: mixed types, durations, timestamps, patterns and formats."""
     found: dict[tuple[int, str], Issue] = {}
     if declarations.homogeneous:
         for issue in homogeneous.check_homogeneous(tree):
@@ -43,7 +43,7 @@ def _call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
         if _fails(node.function, arg.value):
             yield Issue(arg.offset, f"invalid {node.function} argument")
     elif node.function == "matches":
-        # of the global function that is the text, which is taken for a pattern all the same
+        # for the global form this is the text, not the pattern, but cel-go checks it too
         try:
             patterns.compile_pattern(arg.value)
         except patterns.PatternError:
@@ -59,7 +59,7 @@ def _fails(function: str, value: Any) -> bool:
 
 
 def check_constants(tree: Expr, declarations: Declarations) -> None:
-    """Evaluate constants before the first evaluation. Raises ProgramError for an invalid one.
+    """Evaluate constant expressions before the first evaluation. Raises ProgramError for an invalid one.
 
     Conversions of constants are constants, and so are lists and maps of them; constant patterns are compiled. Source:
     cel-go's optimizations of a program.

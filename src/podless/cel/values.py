@@ -1,7 +1,7 @@
-"""CEL values without a Python type, and the names of all value types.
+"""CEL values that have no Python type, and the names of all value types.
 
-int, float, str, bytes, bool, None, list and dict stand for themselves; uint, timestamp, duration, optional and type
-have classes. A bool is never a number here, unlike in Python.
+int, float, str, bytes, bool, None, list and dict represent themselves; uint, timestamp, duration, optional and type
+have classes. Unlike in Python, a bool is never a number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Uint(int):
 
 
 class _Moment:
-    """A time or a span in nanoseconds."""
+    """A point in time or a duration, in nanoseconds."""
 
     __slots__ = ("ns",)
 
@@ -56,7 +56,7 @@ class _Moment:
 
 
 class Timestamp(_Moment):
-    """A point in time: nanoseconds since 1970, and the offset in seconds from UTC that it was written with."""
+    """A point in time: nanoseconds since 1970, and the UTC offset in seconds from its text."""
 
     __slots__ = ("offset",)
 
@@ -66,13 +66,13 @@ class Timestamp(_Moment):
 
 
 class Duration(_Moment):
-    """A span of time in nanoseconds."""
+    """A duration in nanoseconds."""
 
     __slots__ = ()
 
 
 class Optional:
-    """A value that may be absent."""
+    """A value that can be absent."""
 
     __slots__ = ("present", "value")
 
@@ -88,7 +88,7 @@ NONE = Optional(present=False)
 
 
 class TypeValue:
-    """A type as a value, known by its name."""
+    """A type as a value, identified by its name."""
 
     __slots__ = ("name",)
 
@@ -106,13 +106,13 @@ class TypeValue:
 
 
 class SetList(list[Any]):
-    """A list of type set: equal in any order, and + leaves out existing items."""
+    """A list of type set: equal in any order; + leaves out items that exist."""
 
     __slots__ = ()
 
 
 class MapList(list[Any]):
-    """A list of type map: equal by key, and + replaces items with the same key."""
+    """A list of type map: equal by key; + replaces items with the same key."""
 
     __slots__ = ("keys",)
 
@@ -122,19 +122,19 @@ class MapList(list[Any]):
 
 
 class Joined(list[Any]):
-    """Two joined lists. In Go, the result is a list of CEL values."""
+    """Two concatenated lists. In Go, the result is a list of CEL values."""
 
     __slots__ = ()
 
 
 class Strings(list[str]):
-    """The parts of a text: what Go holds is a []string."""
+    """The parts of a string; in Go a []string."""
 
     __slots__ = ()
 
 
 class Message(dict[str, Any]):
-    """A message that an expression made: its fields by name. name: of its type, such as Object.spec."""
+    """A message that an expression constructed: its fields by name. name: of its type, such as Object.spec."""
 
     __slots__ = ("name",)
 
@@ -144,7 +144,7 @@ class Message(dict[str, Any]):
 
 
 class Fields:
-    """A value whose fields are found when they are asked for."""
+    """A value whose fields are computed when they are used."""
 
     __slots__ = ()
 
@@ -156,7 +156,7 @@ class Fields:
         raise NotImplementedError
 
 
-# class -> name of the type, as type() and errors give it; libraries add their own
+# class: name of the type, as in type() and errors; libraries add their own
 NAMES: dict[type, str] = {
     int: "int",
     Uint: "uint",
@@ -185,7 +185,7 @@ def name_of(value: Any) -> str:
 
 
 def size_of(value: Any) -> int:
-    """Return the size that costs use: the length of texts, bytes, lists and maps, 1 for others."""
+    """Return the size for costs: the length of strings, bytes, lists and maps, 1 for others."""
     if value.__class__ in _SIZED:
         return len(value)
     if value.__class__ is Optional and value.present:
@@ -199,12 +199,12 @@ _SIZED = frozenset((str, bytes, dict, *LISTS))
 
 
 def conversion_error(value: Any, target: str) -> EvaluationError:
-    """Return the error of a value that cannot be converted."""
+    """Return the error for a value that cannot be converted."""
     return EvaluationError(f"type conversion error from '{name_of(value)}' to '{target}'")
 
 
 def key_of(item: Any) -> Any:
-    """Return a value as a dict key: by type and content."""
+    """Return a dict key for a value, by type and content."""
     kind = item.__class__
     if kind is dict:
         return ("map", frozenset((name, key_of(part)) for name, part in charge_each(item.items())))
@@ -214,5 +214,5 @@ def key_of(item: Any) -> Any:
 
 
 def keys_of(item: Any, names: tuple[str, ...]) -> Any:
-    """Return some fields of a list item as a dict key; None for a value without fields."""
+    """Return a dict key for some fields of a list item; None for a value without fields."""
     return tuple(key_of(item.get(name)) for name in names) if item.__class__ is dict else None

@@ -1,7 +1,7 @@
 """Writes lines of Python, and names for their values.
 
-Python's compiler accepts at most 20 nested blocks and 100 levels of indentation. Code deeper than DEEPEST therefore
-goes into a function of its own, which starts at the margin.
+Python's compiler accepts at most 20 nested blocks and 100 levels of indentation. Code nested deeper than DEEPEST
+therefore goes into a separate function.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
 from podless.cel.types import Type
 
-DEEPEST = 10  # levels of indentation; a block that starts there adds at most three
-LONGEST = 200  # characters of one expression, and so less than that many brackets
+DEEPEST = 10  # levels of indentation; a block that starts there adds at most three more
+LONGEST = 200  # characters of one expression, which limits its brackets too
 _NAME = re.compile(r"\b[tv][0-9]+\b")
 
 
 class Value:
-    """A Python expression. decl: it gives JSON of this declaration, not yet a value of the language."""
+    """A Python expression. decl: it returns JSON of this declaration, not yet a CEL value."""
 
     __slots__ = ("code", "decl", "kind")
 
@@ -32,7 +32,7 @@ class Value:
 
 
 class CodeWriter:
-    """Lines of Python, and the constants that they name."""
+    """Lines of Python, and the constants that they use."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -45,42 +45,42 @@ class CodeWriter:
         self.functions: list[str] = []
 
     def tick(self) -> None:
-        """Look at the clock now and then, before work in a loop whose cost is less than its time."""
+        """Write a check of the clock in every fourth iteration, before work whose cost is less than its time."""
         if self.loops:
             self.timed = True
             self.line("n += 1")
             self.line("if not n & 3 and clock() > due: due, until = pause(until)")
 
     def write_cost_check(self) -> None:
-        """Look at the end of a loop's body whether the cost is too high, and now and then let others be served."""
+        """Write a check of the cost at the end of a loop's body; it also pauses for other requests now and then."""
         self.settle()
         self.looped = True
         self.line("if c > stop: stop = go_on(c, limit)")
 
     def line(self, text: str) -> None:
-        """Write one line, after the cost of the lines before it."""
+        """Write one line."""
         self.lines.append(f"{' ' * self.depth}{text}")
 
     def spend(self, cost: int | str) -> None:
-        """Count a cost, known now or found by an expression."""
+        """Add a cost: a number, or an expression."""
         if isinstance(cost, int):
             self.pending += cost
         else:
             self.line(f"c += {cost}")
 
     def settle(self) -> None:
-        """Write down the cost that has been counted."""
+        """Write the added cost, if there is any."""
         if self.pending:
             self.line(f"c += {self.pending}")
             self.pending = 0
 
     def temp(self) -> str:
-        """Return a new name."""
+        """Return a new variable name."""
         self.count += 1
         return f"t{self.count}"
 
     def keep(self, code: str) -> str:
-        """Return a name for the value of an expression."""
+        """Assign an expression to a variable, and return its name."""
         name = self.temp()
         self.line(f"{name} = {code}")
         return name
@@ -106,7 +106,7 @@ class CodeWriter:
         self.depth -= 1
 
     def begin_function(self, exact: bool) -> None:
-        """Start the body of a function. exact: one that keeps its cost when it fails."""
+        """Start the body of a function. exact: an error keeps its cost."""
         self.depth = 1
         if exact:
             self.line("try:")
@@ -128,7 +128,7 @@ class CodeWriter:
 
 
 class Aside:
-    """A separate function for a part that is nested too deep."""
+    """A separate function for code that is nested too deep."""
 
     def __init__(self, writer: CodeWriter, exact: bool) -> None:
         self._writer = writer
@@ -138,7 +138,7 @@ class Aside:
         writer.begin_function(exact)
 
     def end(self, code: str, scope: Iterable[str]) -> str:
-        """Give the value of some code back to where the function is called; scope: code that it may use. A name."""
+        """Return `code` from the function, and return the name of its result. scope: code that the body may use."""
         writer = self._writer
         writer.settle()
         writer.line(f"return {code}, c, n, until, None")

@@ -1,4 +1,4 @@
-"""The functions of the language, one library a file: declaration, meaning, examples and cost stand together."""
+"""The functions of CEL, one library a file: declaration, implementation, examples and cost together."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _RULES = (
 
 @lru_cache(maxsize=1)
 def _features() -> frozenset[str]:
-    """Return all that releases brought to new expressions."""
+    """Return all features that releases added for new expressions."""
     found = set(macros.FEATURES)
     for module in (*_RULES, jsonpatch):
         found |= {module.LIBRARY.feature, *(each.feature for each in module.LIBRARY.functions)}
@@ -59,27 +59,27 @@ def _features() -> frozenset[str]:
 
 
 def reduce_release(release: Release) -> Release:
-    """Return a release as far as new expressions depend on it: equal for all releases that have the same of CEL."""
+    """Return a release reduced to what new expressions depend on, so that releases with the same CEL are equal."""
     without = frozenset(name for name in _features() if not release.has(name))
     return Release(without=without) if without else NEWEST
 
 
 @lru_cache(maxsize=1)
 def oldest_release() -> Release:
-    """Return a release without anything that later ones brought to new expressions."""
+    """Return a release without any feature that was added for new expressions."""
     return Release(without=_features())
 
 
 def kubernetes_libraries(release: Release = NEWEST) -> Declarations:
-    """Return the declarations for rules of definitions and validations of policies.
+    """Return the declarations for rules of definitions and for validating policies.
 
-    release: in which the expressions are new; stored ones may use everything.
+    release: limits new expressions; stored ones may use everything.
     """
     return _declarations(release, patches=False)
 
 
 def patch_libraries(release: Release = NEWEST) -> Declarations:
-    """Return the declarations for mutations of policies; see `kubernetes_libraries`."""
+    """Return the declarations for mutating policies; see `kubernetes_libraries`."""
     return _declarations(release, patches=True)
 
 

@@ -1,4 +1,4 @@
-"""Kubernetes' authorizer library. Rules have its functions, too, but only policies have an authorizer.
+"""Kubernetes' authorizer library. Rules of definitions can name its functions, but only policies have an authorizer.
 
 The values are objects of the caller with methods of the same names.
 """

@@ -1,4 +1,4 @@
-"""Base64: CEL's encoders extension. Not offered to rules of definitions."""
+"""Base64: CEL's encoders extension. Rules of definitions do not have it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named formats of texts (Kubernetes)."""
+"""Named formats of strings (Kubernetes)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST = 128
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format. pattern: how long a pattern for it would be, which its cost goes by."""
+    """A format. pattern: the length of an equivalent pattern, which decides the cost."""
 
     name: str
     check: Callable[[str], list[str]]
@@ -54,7 +54,7 @@ def _uri(text: str) -> list[str]:
 
 
 def _masked(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
-    """Return a check for a prefix, whose trailing dash is replaced by what may follow."""
+    """Return a check for a prefix: it replaces a trailing dash by a valid character."""
     return lambda text: check(f"{text[:-2]}a" if len(text) > 1 and text.endswith("-") else text)
 
 

@@ -1,7 +1,7 @@
-"""format(): values in place of clauses such as %s, %d and %.2f.
+"""format(): replaces clauses such as %s, %d and %.2f by values.
 
-The first version of cel-go's formatting, with the numbers of its English locale: thousands are grouped by commas, and
-powers of ten are written out.
+This is the first version of cel-go's formatting, with the numbers of its English locale: commas group thousands, and
+powers of ten use superscript digits.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from podless.runtime.meter import charge
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MOST_DIGITS = 1000
-_VALUE = 8  # steps that a value takes within a list or map
-# clause -> what is said of a value that it cannot show
+_VALUE = 8  # steps of a value in a list or map
+# clause: error text for a value of the wrong type
 REFUSED = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
     " timestamps, was given {}",
@@ -63,13 +63,13 @@ _ENDED = "unexpected end of string"
 
 
 class BadClause(EvaluationError):
-    """A clause that cannot be read or cannot show its value."""
+    """A clause is malformed or cannot format its value."""
 
 
 def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
-    """Return the pieces of a format: the text before a clause, its letter and its precision; the last has no letter.
+    """Return the pieces of a format: the text before a clause, its letter and precision; the last has no letter.
 
-    checked: a clause without end is found before a missing argument. Raises BadClause at the first error.
+    checked: report an incomplete clause before a missing argument. Raises BadClause at the first error.
     """
     found: list[tuple[str, str, int | None]] = []
     piece, at = "", 0
@@ -123,7 +123,7 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
 class Clauses:
     """The clauses of one version of format(). show: by letter. takes: accepted types.
 
-    refused: texts for other types.
+    refused: error texts for other types.
     """
 
     show: Mapping[str, Callable[[Any, int | None], str]]
@@ -162,12 +162,13 @@ class Clauses:
         return None
 
     def misfit(self, arg: Expr, letter: str) -> Expr | None:
-        """Return what does not fit a clause: an argument, or for %s a part of a list or map literal."""
+        """Return the part that does not fit a clause: an argument, or for %s a part of a list or map literal."""
         todo = [arg]
         while todo:
             part = todo.pop()
             name = _shown(part.type)
-            words = letter in "fe" and name == "string"  # NaN is one that fits, which one it is shows later
+            # the strings "NaN" and "Infinity" fit; the value shows at evaluation
+            words = letter in "fe" and name == "string"
             if name not in ("dyn", "error") and name not in self.takes[letter] and not words:
                 return part
             if letter == "s" and isinstance(part, ListExpr | MapExpr):
@@ -176,12 +177,12 @@ class Clauses:
 
 
 def _shown(kind: Type) -> str:
-    """Return a type by the name of its values."""
+    """Return the name of the values of a type."""
     return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
 
 def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
-    """Return the error of a value that a clause cannot show."""
+    """Return the error of a value that a clause cannot format."""
     return BadClause((texts or REFUSED)[letter.lower()].format(name_of(value)))
 
 
@@ -204,7 +205,7 @@ def _string(value: Any, precision: int | None = None) -> str:
 
 
 def join_parts(parts: Iterable[str]) -> str:
-    """Return parts joined by commas; the length is charged as it grows."""
+    """Join parts with commas. The length is charged as it grows."""
     out, size = [], 0
     for part in parts:
         charge(_VALUE)
@@ -269,7 +270,7 @@ def _scientific(value: Any, precision: int | None) -> str:
     number = _number(value, "e")
     if not math.isfinite(number):
         return _special(number)
-    # a precision is read as a width by the original, which pads to it
+    # cel-go reads the precision as a width and pads to it
     mantissa, _, power = f"{number:.6e}".partition("e")
     sign = "-" if power.startswith("-") else ""
     text = f"{mantissa}×10{(sign + power.lstrip('+-')).translate(_RAISED)}"

@@ -1,4 +1,4 @@
-"""Helps to write JSON patches (Kubernetes); only the mutations of policies have it."""
+"""jsonpatch.escapeKey (Kubernetes), for mutating policies only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists: Kubernetes' own functions, and the third version of CEL's list extensions."""
+"""Lists: Kubernetes' own functions, and version 3 of CEL's lists extension."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _associated() -> list[Overload]:
     ]
 
 
-_THIRD = "CELListsV3"  # of the third version of CEL's lists
+_THIRD = "CELListsV3"  # functions of version 3
 LIBRARY = Library(
     "lists",
     (

@@ -1,4 +1,4 @@
-"""Mathematics: CEL's math extension. Not offered to rules of definitions."""
+"""CEL's math extension. Rules of definitions do not have it."""
 
 from __future__ import annotations
 

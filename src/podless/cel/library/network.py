@@ -1,4 +1,4 @@
-"""IP addresses and ranges of them, as Go's net/netip reads them (Kubernetes)."""
+"""IP addresses and CIDR ranges, as Go's net/netip parses them (Kubernetes)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 @dataclass(frozen=True, slots=True)
 class Ip:
-    """An address."""
+    """An IP address."""
 
     address: Address
 
 
 @dataclass(frozen=True, slots=True)
 class Cidr:
-    """An address and how many of its bits count."""
+    """An address and a prefix length."""
 
     address: Address
     bits: int
 
     def masked(self) -> Cidr:
-        """Return the range with all bits zero that do not count."""
+        """Return the range with all bits after the prefix set to zero."""
         network = ipaddress.ip_network((self.address, self.bits), strict=False)
         return Cidr(network.network_address, self.bits)
 
@@ -51,14 +51,14 @@ _BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 
 
 class _Bad(Exception):
-    """A text is no address, in the words of net/netip. at: the rest of the text from the error on."""
+    """A text is not an address, in the words of net/netip. at: the rest of the text from the error on."""
 
     def __init__(self, message: str, at: str = "") -> None:
         super().__init__(f"{message} (at {gotext.quote(at)})" if at else message)
 
 
 def _octets(text: str) -> None:
-    """Read four numbers with points between them."""
+    """Check four decimal numbers separated by dots."""
     value, digits, count = 0, 0, 0
     for place, char in enumerate(text):
         if "0" <= char <= "9":
@@ -80,7 +80,7 @@ def _octets(text: str) -> None:
 
 
 def _groups(text: str) -> None:
-    """Read groups of hexadecimal digits with colons between them."""
+    """Check groups of hexadecimal digits separated by colons."""
     rest, percent, zone = text.partition("%")
     if percent and not zone:
         raise _Bad("zone must be a non-empty string")
@@ -118,7 +118,7 @@ def _groups(text: str) -> None:
 
 
 def _tail(rest: str, count: int, gap: bool) -> int:
-    """Read an IPv4 address at the end; how many groups it stands for."""
+    """Check an IPv4 address at the end, and return how many groups it replaces."""
     if not gap and count != 6:
         raise _Bad("embedded IPv4 address must replace the final 2 fields of the address", rest)
     if count > 6:
@@ -128,7 +128,7 @@ def _tail(rest: str, count: int, gap: bool) -> int:
 
 
 def _problem(text: str) -> str:
-    """Return why a text is no address, or ""."""
+    """Return why a text is not an address, or ""."""
     try:
         for char in text:
             if char == ".":
@@ -158,12 +158,12 @@ def _address(text: str) -> Address:
 
 
 def parse_ip(text: str) -> Ip:
-    """Read an address. Raises EvaluationError."""
+    """Parse an address. Raises EvaluationError."""
     return Ip(_address(text))
 
 
 def parse_cidr(text: str) -> Cidr:
-    """Read a range. Raises EvaluationError."""
+    """Parse a range. Raises EvaluationError."""
     again = "network address parse error during conversion from string: "
     bare, slash, bits = text.rpartition("/")
     prefix = f"{again}{again}netip.ParsePrefix({gotext.quote(text)}): "
@@ -206,7 +206,7 @@ def _is_cidr(text: str) -> bool:
 
 
 def _argument(text: str, reader: type) -> Ip | Cidr:
-    """Return a text as an argument. As in the original, an invalid one is a missing overload."""
+    """Parse a string argument. As in kube-apiserver, an invalid one is a missing overload."""
     try:
         return parse_ip(text) if reader is Ip else parse_cidr(text)
     except EvaluationError:
@@ -228,7 +228,7 @@ def _has_ip_text(where: Cidr, text: str) -> bool:
 
 
 def _has_cidr_text(where: Cidr, text: str) -> bool:
-    # the error of the text itself is kept here, unlike for addresses
+    # unlike an address, an invalid range keeps its own error
     return _has_cidr(where, parse_cidr(text))
 
 

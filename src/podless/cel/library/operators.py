@@ -1,4 +1,4 @@
-"""Operators. Where the types of the operands are known, the compiler writes the operator itself."""
+"""Operators. If the types of the operands are known, the compiler writes Python's operator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from podless.cel.types import (
 from podless.cel.values import size_of
 from podless.runtime.release import has
 
-# types whose equality costs one unit, by name
+# names of types whose comparison costs one unit
 UNIT_EQUALITY = {"kubernetes.Quantity", "kubernetes.Semver", "net.IP", "net.CIDR"}
 _FORMAT = "kubernetes.NamedFormat"
 

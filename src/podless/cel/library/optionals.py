@@ -1,4 +1,4 @@
-"""Values that may be absent."""
+"""Optional values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _value(value: Optional) -> Any:
 
 
 def is_zero(value: Any) -> bool:
-    """Return whether a value is the zero of its type."""
+    """Return whether a value is the zero value of its type."""
     if isinstance(value, values.Duration):
         return value.ns == 0
     if isinstance(value, Optional):
@@ -39,7 +39,7 @@ def _unwrap(items: list[Optional]) -> list[Any]:
     return [item.value for item in charge_each(items) if item.present]
 
 
-SECOND = "CELOptionalsV2"  # of the second version of optional types
+SECOND = "CELOptionalsV2"  # functions of version 2 of optional types
 LIBRARY = Library(
     "optionals",
     (

@@ -1,6 +1,6 @@
-"""format() of cel-spec: the fourth version of CEL's string extensions, without a locale.
+"""format() of cel-spec: version 4 of CEL's strings extension, without a locale.
 
-Numbers of every type fit %d, %f and %e, and values in lists and maps are printed as they are on their own.
+Numbers of all types fit %d, %f and %e; values in lists and maps are formatted as on their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Quantities such as 200M or 1.5Gi, as apimachinery's resource package reads them (Kubernetes)."""
+"""Quantities such as 200M or 1.5Gi, as apimachinery's resource package parses them (Kubernetes)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from podless.codec import quantity
 
 QUANTITY = struct("kubernetes.Quantity")
 _PARTS = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
-_DIGITS = 18  # of an amount that is held in 64 bits
+_DIGITS = 18  # decimal digits that fit 64 bits
 _BINARY_DIGITS = 15
 _NANO = -9
 
 
 class QuantityValue:
-    """An amount: mantissa times ten to the power.
+    """A quantity: mantissa times ten to the power.
 
-    small: it fits 64 bits, which decides whether it is an integer. sum: it is a sum; the original does not accept one
-    on the right side of ==.
+    small: it fits 64 bits, which decides whether it is an integer. sum: it is the result of an addition, which
+    kube-apiserver does not accept on the right of ==.
     """
 
     __slots__ = ("mantissa", "power", "small", "sum")
@@ -57,7 +57,7 @@ values.NAMES[QuantityValue] = "kubernetes.Quantity"
 
 
 def parse_quantity(text: str) -> QuantityValue:
-    """Return a quantity. Fractions below a billionth are rounded up. Raises EvaluationError."""
+    """Parse a quantity. Fractions below a billionth are rounded up. Raises EvaluationError."""
     try:
         amount = quantity.parse_nanos(text)
     except quantity.QuantityError as error:
@@ -100,7 +100,7 @@ def _integer(value: QuantityValue) -> int:
 
 
 def _float(value: QuantityValue) -> float:
-    """Return the product of mantissa and power, each rounded by itself, the power as Go's math.Pow10 does it."""
+    """Return mantissa times power as a float, both rounded first, the power as by Go's math.Pow10."""
     try:
         base = float(value.mantissa)
     except OverflowError:
@@ -134,7 +134,7 @@ def _sum(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
 
 
 def compare_quantities(one: QuantityValue, other: QuantityValue) -> int:
-    """Return -1, 0 or 1 if the one is less than, equal to or greater than the other."""
+    """Return -1, 0 or 1 if `one` is less than, equal to or greater than `other`."""
     power = min(one.power, other.power)
     mine, its = one.at(power), other.at(power)
     return (mine > its) - (mine < its)

@@ -1,4 +1,4 @@
-"""Pattern search (Kubernetes)."""
+"""find() and findAll(): regular expression search (Kubernetes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semantic versions, as blang/semver reads them (Kubernetes)."""
+"""Semantic versions, as blang/semver parses them (Kubernetes)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IDENTIFIER = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 
 @dataclass(frozen=True, slots=True)
 class Semver:
-    """A version. before: the parts of the pre-release. build: is compared by == only."""
+    """A version. before: the parts of the pre-release. build: only == compares it."""
 
     numbers: tuple[int, int, int]
     before: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ values.NAMES[Semver] = "kubernetes.Semver"
 
 
 def compare_versions(one: Semver, other: Semver) -> int:
-    """Return -1, 0 or 1. The build is ignored."""
+    """Return -1, 0 or 1. Build metadata is ignored."""
     if one.numbers != other.numbers:
         return 1 if one.numbers > other.numbers else -1
     if not one.before or not other.before:
@@ -70,12 +70,12 @@ def _unsigned(text: str) -> int:
 
 
 def _signed(number: int) -> int:
-    """Return a 64-bit number as a signed int, with wrap-around."""
+    """Return a 64-bit number as a signed integer, with wrap-around."""
     return number - (1 << 64) if number > values.INT_MAX else number
 
 
 def parse_semver(text: str, normalize: bool = False) -> Semver:
-    """Read a version; normalize: a leading v, missing numbers and leading zeros are allowed. Raises EvaluationError."""
+    """Parse a version. normalize: accept a leading v, missing numbers and leading zeros. Raises EvaluationError."""
     text = _normal(text) if normalize else text
     if not text:
         raise EvaluationError("Version string empty")

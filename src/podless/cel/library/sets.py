@@ -1,4 +1,4 @@
-"""Lists as sets."""
+"""Sets: CEL's sets extension, on lists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime.meter import charge
 
 
 def contains(items: list[Any], others: list[Any]) -> bool:
-    """Return whether each of the others is among the items."""
+    """Return whether `items` contains each of the others."""
     bounds.afford_work(len(items) * len(others))
     return all(_within(other, items) for other in others)
 

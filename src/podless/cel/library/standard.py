@@ -1,4 +1,4 @@
-"""The standard functions of the language: sizes, texts, conversions and types."""
+"""The standard functions of CEL: sizes, strings, conversions and types."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ _NATURAL = re.compile(r"[0-9]+\Z")
 _FLOAT = re.compile(
     r"[+-]?(?:(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)\Z", re.IGNORECASE
 )
-_LONG = 1000  # digits that are still read
-_EXPONENT = 6  # from here on an exponent is written
+_LONG = 1000  # maximum digits of a number
+_EXPONENT = 6  # exponents from here on are written
 _TRUE = frozenset(("1", "t", "true", "T", "True", "TRUE"))
 _FALSE = frozenset(("0", "f", "false", "F", "False", "FALSE"))
 
@@ -109,7 +109,7 @@ def to_double(value: Any) -> float:
 
 
 def show_double(value: float) -> str:
-    """Return a double as Go's %g prints it: the fewest digits, and an exponent if it is below -4 or above 5."""
+    """Format a double as Go's %g: the fewest digits, with an exponent below -4 or above 5."""
     if value != value:
         return "NaN"
     if math.isinf(value):
@@ -189,7 +189,7 @@ def to_timestamp(value: Any) -> Timestamp:
 
 
 def to_duration(value: Any) -> Duration:
-    """Return duration(value). There is an overload for int, which never has a value."""
+    """Return duration(value). The overload for int always fails, as in cel-go."""
     kind = value.__class__
     if kind is Duration:
         return Duration(value.ns)
@@ -232,7 +232,7 @@ def _contained_actual(text: str, part: str, *_: Any) -> int:
     return math.ceil(len(text) * PER_CHARACTER) * math.ceil(len(part) * PER_CHARACTER)
 
 
-# the estimate goes by the part, the count by the whole, as in the original
+# as in cel-go, the estimate uses the length of the argument, the actual cost that of the target
 _AFFIX = Cost(
     lambda site: (site.size(1).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
 )

@@ -1,4 +1,4 @@
-"""Texts: the second version of CEL's string extensions, as Kubernetes offers them."""
+"""Strings: version 2 of CEL's strings extension, as Kubernetes offers it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _QUOTED = str.maketrans(
 
 
 def char_at(text: str, place: int) -> str:
-    """Return the character at a place; one past the end gives the empty text."""
+    """Return the character at an index; the index of the end gives ""."""
     if not 0 <= place <= len(text):
         raise EvaluationError(f"index out of range: {place}")
     return text[place : place + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Return the first place of a part at or after a place; -1 if there is none."""
+    """Return the first index of a part at or after `start`; -1 if there is none."""
     if start < 0:
         raise EvaluationError(f"index out of range: {start}")
     if not part:
@@ -51,7 +51,7 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str, start: int | None = None) -> int:
-    """Return the last place of a part at or before a place; -1 if there is none."""
+    """Return the last index of a part at or before `start`; -1 if there is none."""
     if start is None:
         if part and not text and not has("CELLastIndexOfNothing"):
             raise EvaluationError("index out of range: -1")
@@ -66,7 +66,7 @@ def last_index_of(text: str, part: str, start: int | None = None) -> int:
 
 
 def substring(text: str, start: int, end: int | None = None) -> str:
-    """Return the characters from one place to before another."""
+    """Return the characters from `start` to before `end`."""
     size = len(text)
     if end is not None and start > end:
         raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
@@ -86,7 +86,7 @@ def replace(text: str, old: str, new: str, count: int = -1) -> str:
 
 
 def split(text: str, separator: str, count: int = -1) -> list[str]:
-    """Return the parts between separators, at most so many; any number where it is negative."""
+    """Return the parts between separators, at most `count` of them; all if it is negative."""
     if count == 0:
         return Strings()
     if not separator:
@@ -97,7 +97,7 @@ def split(text: str, separator: str, count: int = -1) -> list[str]:
 
 
 def join(items: list[Any], separator: str = "") -> str:
-    """Return the texts of a list joined by a separator."""
+    """Join strings with a separator."""
     for item in bounds.charge_each(items):
         if item.__class__ is not str:
             raise EvaluationError(f"join: invalid input: {access.show(item)}")
@@ -119,7 +119,7 @@ def _replaced(site: Site) -> Estimate:
 
 
 def _longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
-    """Return the most replacements, and the characters that stay, in the longest result."""
+    """Return the maximum replacements, and the characters that remain, for the longest result."""
     if old.low == 0:
         return min(size.high + 1, MOST), size.high
     if new.high <= old.low:
@@ -168,7 +168,7 @@ def _search(site: Site) -> Estimate:
     return site.size(0).scaled(PER_CHARACTER), None
 
 
-_SEARCH = Cost(_search, lambda text, *_: value_cost(text))  # lists have functions of the same name and cost
+_SEARCH = Cost(_search, lambda text, *_: value_cost(text))  # shared with lists, whose indexOf has the same cost
 _SAME = traversal(sized=True)
 _QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 

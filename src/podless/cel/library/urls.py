@@ -1,4 +1,4 @@
-"""Absolute URLs and paths, as Go's net/url reads them (Kubernetes)."""
+"""Absolute URLs and paths, as Go's net/url parses them (Kubernetes)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _PORT = re.compile(r":[0-9]*\Z")
 _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
 _HEX_PAIR = re.compile("%([0-9A-Fa-f]{2})")
-# what stays as it is in a path, when it is written by Go
+# bytes that Go does not escape in a path
 _PATH = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~$&+,/:;=@")
 _HOST = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~!$&'()*+,;=:[]<>\"")
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A URL in parts; path is unescaped, raw is as it was written."""
+    """A parsed URL. path: unescaped. raw: as in the text."""
 
     scheme: str
     host: str
@@ -80,7 +80,7 @@ def _host(host: str) -> str:
             raise _Bad(f"invalid port {gotext.quote(rest)} after host")
         return _unescape(host, True) if "%25" not in host else _unescape(host)
     colon = host.rfind(":")
-    # the part from the first colon on is looked at, so that a:b:c has a bad port; older Go looks at the last one
+    # newer Go checks from the first colon on, so that a:b:c has an invalid port; older Go from the last one
     first = host.find(":") if has("StrictURLColons") else colon
     if colon >= 0 and (not _PORT.match(host[colon:]) or first != colon):
         raise _Bad(f"invalid port {gotext.quote(host[first:])} after host")
@@ -88,7 +88,7 @@ def _host(host: str) -> str:
 
 
 def parse_url(text: str, request: bool = False) -> Url:
-    """Return a URL. request: it must be absolute or an absolute path, without a fragment.
+    """Parse a URL. request: it must be absolute or an absolute path, without a fragment.
 
     Raises EvaluationError with Go's text.
     """
@@ -136,7 +136,7 @@ def _url(text: str) -> Url:
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text is a URL that a request can be made for."""
+    """Return whether a text is a URL that an HTTP request can use."""
     try:
         parse_url(text, True)
     except EvaluationError:

@@ -1,7 +1,7 @@
-"""Expressions of admission policies and of the match conditions of webhooks.
+"""Expressions of admission policies and of match conditions of webhooks.
 
-`Environment` declares what an expression may name and compiles it; `Activation` evaluates over one request, within its
-budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/plugin/cel, as recorded.
+`Environment` declares variables and compiles expressions; `Activation` evaluates them for one request, within its
+budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/plugin/cel, and recorded answers.
 """
 
 from podless.cel.policies.activation import BUDGET, Activation, ExpressionFailure, OutOfBudget

@@ -1,4 +1,4 @@
-"""Evaluation over one request, within a budget; variables are evaluated when they are first named."""
+"""Evaluates expressions for one request, within a budget. Policy variables are evaluated at first use."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from podless.cel.values import Fields
 from podless.codec import gotext
 from podless.runtime.meter import charge
 
-# what the expressions of one policy may cost for one request
+# maximum cost of all expressions of one policy for one request
 BUDGET = 10_000_000
-_RUN = 4  # steps of an evaluation
-_STEP = 4  # so many bits less is a cost in steps
+_RUN = 4  # steps for each evaluation
+_STEP = 4  # cost is shifted right by so many bits to get steps
 
 
 class ExpressionFailure(Exception):
-    """An expression has no value; the text says which and why."""
+    """An evaluation failed. The text names the expression and says why."""
 
 
 class OutOfBudget(Exception):
-    """No further expression is evaluated."""
+    """The budget is used up, and no further expression is evaluated."""
 
     def __init__(self) -> None:
         super().__init__("validation failed due to running out of cost budget, no further validation rules will be run")
 
 
 class _Variables(Fields):
-    """The value of `variables`."""
+    """The value of the variable `variables`."""
 
     __slots__ = ("_activation", "_known", "_made")
 
@@ -51,7 +51,7 @@ class _Variables(Fields):
         return found
 
     def _find(self, name: str) -> Any:
-        """Return the value, or the error that it gives."""
+        """Return the value of a variable, or its error."""
         made = self._made.get(name)
         if made is None:
             return NoSuchKey(name)
@@ -64,9 +64,10 @@ class _Variables(Fields):
 
 
 class Activation:
-    """The values of names in expressions.
+    """The variables of expressions and their values.
 
-    values: by name; missing ones are null. variables: of the policy. budget: the maximum cost of all together.
+    values: by name; missing ones are null. variables: of the policy. budget: the maximum cost of all evaluations
+    together.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Activation:
     def evaluate(self, expression: Expression) -> Any:
         """Return the value of an expression.
 
-        Raises ExpressionFailure, or OutOfBudget if earlier ones used the budget.
+        Raises ExpressionFailure, or OutOfBudget if earlier expressions used up the budget.
         """
         if expression.error:
             raise ExpressionFailure(f"compilation error: {expression.error}")
@@ -104,7 +105,7 @@ class Activation:
         return value
 
     def spend(self, cost: int) -> None:
-        """Take a cost from the budget."""
+        """Subtract a cost from the budget."""
         self.left -= cost
         charge(_RUN + (cost >> _STEP))
 

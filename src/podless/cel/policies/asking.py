@@ -1,4 +1,4 @@
-"""The authorizer of expressions: questions that are put together step by step, and their answers."""
+"""The authorizer in expressions: builds authorization checks step by step, and returns their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.meta import names
 
 
 class AccessQuestion(NamedTuple):
-    """An authorization question. account: (namespace, name) of a service account in place of the requester."""
+    """An authorization check. account: (namespace, name) of a service account to use instead of the requesting user."""
 
     verb: str
     path: str = ""
@@ -25,7 +25,7 @@ class AccessQuestion(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Whether, why, and what went wrong in finding out."""
+    """The result of a check: whether it is allowed, the reason, and the error if the check failed."""
 
     allowed: bool
     reason: str = ""
@@ -46,15 +46,15 @@ class DecisionValue:
         return self._answer.allowed
 
     def reason(self) -> str:
-        """Return the reason of the decision."""
+        """Return the reason for the decision."""
         return self._answer.reason
 
     def errored(self) -> bool:
-        """Return whether the question failed."""
+        """Return whether the check failed."""
         return bool(self._answer.error)
 
     def error(self) -> str:
-        """Return why the question failed."""
+        """Return the error of a failed check."""
         return self._answer.error
 
 
@@ -66,7 +66,7 @@ class PathCheck:
     _question: AccessQuestion
 
     def check(self, verb: str) -> DecisionValue:
-        """Ask about an HTTP method."""
+        """Check an HTTP method."""
         return DecisionValue(self._ask(self._question._replace(verb=verb)))
 
 
@@ -98,7 +98,7 @@ class ResourceCheck:
         return self
 
     def check(self, verb: str) -> DecisionValue:
-        """Ask about a verb."""
+        """Check a verb."""
         return DecisionValue(self._ask(self._question._replace(verb=verb)))
 
 
@@ -118,7 +118,7 @@ class GroupCheck:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerValue:
-    """kubernetes.authorization.Authorizer. ask: answers questions."""
+    """kubernetes.authorization.Authorizer. ask: performs checks."""
 
     _ask: Ask
     _account: tuple[str, str] | None = None
@@ -142,7 +142,7 @@ class AuthorizerValue:
         return AuthorizerValue(self._ask, (namespace, name))
 
     def about(self, group: str, resource: str, subresource: str, namespace: str, name: str) -> ResourceCheck:
-        """Return a check of one object."""
+        """Return a check for one object."""
         return ResourceCheck(
             self._ask, AccessQuestion("", "", group, resource, subresource, namespace, name, self._account)
         )

@@ -1,4 +1,4 @@
-"""The environment of a policy's expressions, and their compilation."""
+"""Compiles a policy's expressions in their environment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _named(name: str) -> Type:
     return types.struct(f"kubernetes.{name}")
 
 
-# struct type -> its fields
+# struct type: its fields
 _STRUCTS: Mapping[str, Mapping[str, Type]] = {
     "kubernetes.GroupVersionKind": {"group": _TEXT, "version": _TEXT, "kind": _TEXT},
     "kubernetes.GroupVersionResource": {"group": _TEXT, "version": _TEXT, "resource": _TEXT},
@@ -83,8 +83,8 @@ _STRUCTS: Mapping[str, Mapping[str, Type]] = {
     },
 }
 _PATCH: Mapping[str, Type] = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": DYN}
-_NO_TYPE = Type("none", "")  # which nothing but dyn fits
-# what every expression may name
+_NO_TYPE = Type("none", "")  # matches dyn only
+# variables of every expression
 ALWAYS: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
@@ -96,9 +96,9 @@ _ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestReso
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression. names: that it uses. error: why there is no program, or "".
+    """A compiled expression. names: the variables that it uses. error: why it did not compile, or "".
 
-    internal: it compiles, but its program could not be created.
+    internal: it compiled, but its program could not be created.
     """
 
     source: str
@@ -109,7 +109,7 @@ class Expression:
 
 
 class Structs:
-    """The struct types of a policy. patches: those that mutations make can be made."""
+    """The struct types of a policy. patches: expressions may construct those for mutations."""
 
     def __init__(self, variables: Mapping[str, Type], patches: bool) -> None:
         self._variables = variables
@@ -126,15 +126,15 @@ class Structs:
         return _STRUCTS.get(struct, {}).get(name)
 
     def constructs(self, struct: str) -> bool:
-        """Return whether expressions may make values of a struct type."""
+        """Return whether expressions may construct a struct type."""
         return self._patches and (struct in ("JSONPatch", "Object") or struct.startswith("Object."))
 
 
 class Environment:
     """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables.
 
-    new: the release in which the expressions are new; stored ones may use everything. needs: names that the compiled
-    expressions use.
+    new: the release whose features new expressions may use; stored ones may use everything. needs: variables that the
+    compiled expressions use.
     """
 
     def __init__(self, *, params: bool = False, composed: bool = False, new: Release = NEWEST) -> None:
@@ -142,11 +142,11 @@ class Environment:
         self._params = params
         self._composed = composed
         self._variables: dict[str, Type] = {}
-        self.needs: set[str] = set()  # all that an expression names
+        self.needs: set[str] = set()  # variables that all expressions use together
         self.variables: dict[str, Expression] = {}
 
     def declare(self, name: str, source: str) -> Expression:
-        """Compile a variable; later expressions may name it."""
+        """Compile a policy variable, for use in later expressions."""
         made = self.compile(source, ())
         self._variables[name] = declarable_type(made.program.type) if made.program is not None else DYN
         self.variables[name] = made
@@ -155,9 +155,9 @@ class Environment:
     def compile(
         self, source: str, wanted: tuple[Type, ...], *, authorizer: bool = True, patches: bool = False
     ) -> Expression:
-        """Compile an expression that gives one of some types, () for any. Never raises: see `Expression.error`.
+        """Compile an expression that returns one of the wanted types, () for any. Never raises: see `Expression.error`.
 
-        authorizer: it may ask the authorizer. patches: it may make patches.
+        authorizer: it may use the authorizer. patches: it may construct patches.
         """
         given = dict(ALWAYS)
         if self._params:
@@ -193,7 +193,7 @@ _DECLARED = frozenset(
 
 
 def declarable_type(kind: Type) -> Type:
-    """Return the declared type of a variable: structs and similar types are dyn, in lists and maps, too."""
+    """Return the declared type of a variable: structs and similar types become dyn, also in lists and maps."""
     if kind.kind not in _DECLARED or kind.name == "wrapper":
         return DYN
     return replace(kind, params=tuple(map(declarable_type, kind.params))) if kind.params else kind
@@ -214,6 +214,6 @@ def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
 
 
 def runtime_type_name(kind: Type) -> str:
-    """Return a type as its runtime form is printed."""
+    """Return the name of a type's runtime form, for error texts."""
     name = _SPELLED.get(kind.name, kind.name)
     return f"{name}({', '.join(map(runtime_type_name, kind.params))})" if kind.params else name

@@ -36,7 +36,7 @@ from podless.codec import gotext
 from podless.codec.gotext import GoValue
 from podless.runtime.meter import charge
 
-_LARGEST = (1 << 53) - 1  # an integer beyond it is a text in JSON
+_LARGEST = (1 << 53) - 1  # larger integers become strings in JSON
 _WANTED = "*structpb.Value"
 _UNFIT = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
 _OPAQUE = {QuantityValue: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
@@ -52,7 +52,7 @@ class TypeMismatch(Exception):
 
 
 def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
-    """Return the JSON patch operations of JSONPatch messages. Raises TypeMismatch for a value without a JSON form."""
+    """Return the JSON patch operations of JSONPatch messages. Raises TypeMismatch for values without a JSON form."""
     made = []
     for patch in patches:
         operation = {name: value for name, value in patch.items() if name != "value"}
@@ -74,7 +74,7 @@ def _check_names(value: Any) -> None:
 
 
 def _misplaced(value: Any, path: str) -> list[str]:
-    """Return messages whose type's name is not the path of their field."""
+    """Return messages whose type name is not the path of their field."""
     found: list[str] = []
     if isinstance(value, Message):
         if value.name != path:
@@ -93,7 +93,7 @@ def _misplaced(value: Any, path: str) -> list[str]:
     return found
 
 
-# the value of an operation: what google.protobuf.Value can hold
+# the value of a patch operation: google.protobuf.Value
 
 
 def _patch_value(value: Any) -> Any:
@@ -116,12 +116,12 @@ def _patch_value(value: Any) -> Any:
 
 def _whole(value: int) -> int | str:
     if value.__class__ is int and not INT_MIN <= value <= INT_MAX:
-        return value  # which is none in Go, but a double
+        return value  # in Go it is a double, not an integer
     return int(value) if abs(value) <= _LARGEST else str(int(value))
 
 
 def _number(value: float) -> float | int:
-    """Return a double as JSON writes it: without a point if it is whole."""
+    """Return a double for JSON: an integer if it is whole."""
     if not math.isfinite(value):
         shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
         raise EvaluationError(
@@ -154,7 +154,7 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
 
 
 def _object_value(value: Any) -> Any:
-    """Return an object that was constructed, with its numbers as doubles."""
+    """Return a constructed object, with its numbers as doubles."""
     if isinstance(value, dict):
         return {key: _object_value(item) for key, item in charge_each(value.items())}
     if isinstance(value, list):
@@ -168,14 +168,14 @@ def _object_value(value: Any) -> Any:
     return _number(float(value)) if value.__class__ in (int, float) else value
 
 
-# an object that is applied: what Go holds for the values of the language
+# apply configurations: the Go values of CEL values
 
 
 def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
     """Return the object of an Object message. Raises TypeMismatch.
 
-    data: the ids of lists and maps that are parts of the request. What an expression created itself is converted one
-    level deep only, as in the original; deeper values stay Go values, which no schema accepts.
+    data: the ids of lists and maps that are parts of the request. Values that the expression created are converted one
+    level deep only, as in kube-apiserver; deeper values stay Go values, which no schema accepts.
     """
     _check_names(value)
     made: dict[str, Any] = _applied(value, data)
@@ -183,7 +183,7 @@ def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
 
 
 def collect_parts(values: dict[str, Any]) -> set[int]:
-    """Return the ids of all lists and maps that some values have."""
+    """Return the ids of all lists and maps in some values."""
     found: set[int] = set()
     todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]
     while todo:
@@ -221,7 +221,7 @@ def _rune(code: int) -> str:
 
 
 def _native(value: Any, data: Container[int]) -> Any:
-    """Return what Go's Value() returns."""
+    """Return the equivalent of Go's Value()."""
     kind = value.__class__
     if id(value) in data or kind in (str, bool, float):
         return value
@@ -239,7 +239,7 @@ def _native(value: Any, data: Container[int]) -> Any:
 
 
 def _foreign(value: Any) -> tuple[str, str, str]:
-    """Return a value as Go prints it, as text and as code, and the name of its type."""
+    """Return a value as Go formats it, as text and as code, and the name of its type."""
     if isinstance(value, list):
         inside = ", ".join(map(_code, value))
         if value.__class__ is Strings:
@@ -273,7 +273,7 @@ _NATIVE = {
 
 
 def _format_value(value: Any) -> str:
-    """Return a value as %v prints it."""
+    """Return a value formatted with %v."""
     kind = value.__class__
     if kind is bytes:
         return f"[{' '.join(map(str, value))}]"
@@ -297,7 +297,7 @@ def _format_value(value: Any) -> str:
 
 
 def _code(value: Any) -> str:
-    """Return a value as %#v prints it."""
+    """Return a value formatted with %#v."""
     kind = value.__class__
     if kind is str:
         return gotext.quote(value)

@@ -1,6 +1,6 @@
-"""Type checks the expressions of a policy against the types of its objects. It only reports errors.
+"""Type checks the expressions of a policy against the types of its objects, to report errors only.
 
-Source: k8s.io/apiserver pkg/admission/plugin/policy/validating (typechecking).
+Source: k8s.io/apiserver pkg/admission/plugin/policy/validating/typechecking.go.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from podless.cel.types import DYN, Type
 class TypedEnvironment:
     """Checks expressions against the declarations of the objects.
 
-    objects, parameters: their declarations; None if unknown. has_parameters: there are parameters.
+    objects, parameters: their declarations, None if unknown. has_parameters: the policy has a paramKind.
     """
 
     def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
@@ -30,14 +30,14 @@ class TypedEnvironment:
         self._given = given | {"authorizer": AUTHORIZER, "variables": types.struct(VARIABLES)}
 
     def declare(self, name: str, source: str) -> None:
-        """Take a variable, which later expressions may name; one that is wrong is of any type."""
+        """Declare a variable for later expressions. One with an error has type dyn."""
         try:
             self._variables[name] = declarable_type(self._analyze(source))
         except CompileError:
             self._variables[name] = DYN
 
     def find_problem(self, source: str) -> str:
-        """Return what is wrong with an expression, or ""."""
+        """Return the error of an expression, or ""."""
         try:
             self._analyze(source)
         except CompileError as error:

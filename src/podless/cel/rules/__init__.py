@@ -1,7 +1,7 @@
-"""The rules of CustomResourceDefinitions: x-kubernetes-validations, when they are written and when objects are.
+"""The rules of CustomResourceDefinitions (x-kubernetes-validations): checks of definitions and of objects.
 
-Definitions plugs into podless.schema as its Expressions; Rules is made of a schema once and checks objects.
-Source: apiextensions-apiserver's pkg/apiserver/schema/cel and pkg/apis/apiextensions/validation, as recorded.
+DefinitionRules implements podless.schema's Expressions; NodeRules is compiled from a schema once and validates objects.
+Source: apiextensions-apiserver pkg/apiserver/schema/cel and pkg/apis/apiextensions/validation, and recorded answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The estimated costs of the rules of a schema, by its nodes."""
+"""Estimated costs of the rules of a schema, by node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNTYPED = "the values there have no type"
 
 
 class EstimatedCost(NamedTuple):
-    """The maximum cost of one rule, in a real server's units.
+    """The estimated maximum cost of one rule, in kube-apiserver's units.
 
     once: of one evaluation. times: evaluations for one object. message: of its messageExpression, 0 without one. error:
     why the rule does not compile, "" if it does.
@@ -33,7 +33,7 @@ class EstimatedCost(NamedTuple):
 
 
 def list_nodes(schema: Schema) -> Iterator[tuple[Steps, tuple[Schema, ...]]]:
-    """Return the nodes of a structural schema in its order: the way to each, and the nodes from the root to it."""
+    """Yield the nodes of a structural schema in order: the path of each, and the nodes from the root to it."""
     todo: list[tuple[Steps, tuple[Schema, ...]]] = [((), (schema,))]
     while todo:
         charge(1)
@@ -44,7 +44,7 @@ def list_nodes(schema: Schema) -> Iterator[tuple[Steps, tuple[Schema, ...]]]:
 
 
 def estimate_rules(nodes: tuple[Schema, ...]) -> list[EstimatedCost]:
-    """Estimate the rules of the last node. nodes: those from the root to it."""
+    """Estimate the rules of the last node. nodes: from the root to it."""
     *above, node = nodes
     if not node.get(RULES):
         return []

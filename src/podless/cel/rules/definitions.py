@@ -1,4 +1,4 @@
-"""The rules of a definition, when it is written: do they compile, may they see the old value, what do they cost."""
+"""Validates the rules of a written definition: whether they compile, may use oldSelf, and what they cost."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _UNTYPED = (
 
 
 class DefinitionRules:
-    """Checks the rules of definitions: podless.schema's Expressions.
+    """Validates the rules of a definition: podless.schema's Expressions.
 
-    One is created for each definition that is written. old: the schemas of the stored definition on update; rules of an
+    One is created for each write of a definition. old: the schemas of the stored definition on update; rules of an
     unchanged schema have no cost limit.
     """
 
@@ -42,7 +42,7 @@ class DefinitionRules:
         self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
-        """Return the errors of the rules of one node. above: its ancestors, the root first."""
+        """Return the errors of the rules of one node. above: its ancestors, starting with the root."""
         self._begin_definition(above[0] if above else schema)
         at = f"{path}.{RULES}"
         verdict = self._judge(schema, above)
@@ -56,14 +56,14 @@ class DefinitionRules:
         return errors
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
-        """Return the errors of rules that a default value breaks, as an unchanged value and as a new one."""
+        """Return the errors of rules that a default value violates, as an unchanged value and as a new one."""
         rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
         if not rules:
             return []
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
 
     def total(self, schema: Schema, path: str) -> list[FieldError]:
-        """Return the errors of all rules of the schema together."""
+        """Return the errors about the cost of all rules of the schema together."""
         self._begin_definition(schema)
         costs, self._root = self._costs, None
         total = min(sum(cost for _, cost in costs), _MOST)
@@ -80,7 +80,7 @@ class DefinitionRules:
             self._unchanged = any(root == old for old in self._old)
 
     def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> NodeVerdict:
-        """Return the verdict on a node; that of a node with rules over it where its values have no type."""
+        """Return the verdict on a node, or on its topmost ancestor with rules whose values have no type."""
         nodes = (*above, schema)
         for place, node in enumerate(nodes[:-1]):
             if node.get(RULES) and not (verdict := self._verdict_of(node, place == 0)).typed:
@@ -127,7 +127,7 @@ class DefinitionRules:
 
 
 def validate_rules(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
-    """Return all errors of the rules of a valid structural schema: each by itself, then all together."""
+    """Return all errors of the rules of a valid structural schema: of each rule, then of their total cost."""
     checker = DefinitionRules(old)
     errors: list[FieldError] = []
     todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
@@ -140,7 +140,7 @@ def validate_rules(schema: Schema, path: str, old: Iterable[Schema] = ()) -> lis
 
 
 def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
-    """Return the child nodes of a structural schema, each with its part of the path."""
+    """Yield the child nodes of a structural schema, each with its part of the path."""
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
             yield f".{keyword}", node[keyword]
@@ -159,7 +159,7 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
 
 
 def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
-    """Return the maximum number of values for a node below others in one request. least: minimum bytes of a value."""
+    """Return the maximum number of values of a node in one request. least: minimum bytes of a value."""
     total = 1
     for node in above:
         if node.get("type") == "array":
@@ -175,7 +175,7 @@ def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
 
 
 def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str:
-    """Return the path of the highest list over a node whose items have no identity, or ""."""
+    """Return the path of the topmost list above a node that is not of type map, or ""."""
     steps = []
     for node, below in zip(above, (*above, schema)[1:], strict=True):
         step = next((suffix for suffix, part in child_nodes(node) if part is below), "")

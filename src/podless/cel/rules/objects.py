@@ -1,4 +1,4 @@
-"""Evaluates the rules of a schema on an object: which apply, in which order, and their error texts."""
+"""Evaluates the rules of a schema for an object: which rules run, in which order, and their error texts."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
 from podless.runtime.release import has
 
-# what all rules may cost for one object
+# maximum cost of all rules for one object
 BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
-_STEP_COST = 16  # units of cost that are charged as one step
+_STEP_COST = 16  # units of cost per step
 _LONGEST_MESSAGE = 5 * 1024
-_RULE = 2000  # steps that compiling a rule costs, as many as items that are walked in that time
+_RULE = 2000  # steps for compiling a rule: it takes as long as walking this many items
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
 _STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
 
 class _Absent:
-    """Stands for a variable that has no value."""
+    """The value of a variable that has none."""
 
 
 _ABSENT = _Absent()
 
 
 class _Stop(Exception):
-    """The budget is spent: no further rule is run."""
+    """The budget is used up, and no further rule runs."""
 
 
 class NodeRules:
-    """The rules of one schema node and of all below it. False if there are none. Compiled at first use."""
+    """The rules of one schema node and of those below it. False if there are none. Compiled at first use."""
 
     __slots__ = (
         "_made", "_plain", "additional", "classes", "items", "kind", "own", "properties", "resource", "schema",
@@ -53,7 +53,7 @@ class NodeRules:
         self.schema = schema
         self.own = bool(schema.get(_RULES))  # whether the node itself has rules
         self.kind = gotext.quote(schema.get("type") or "")
-        # what values of this node are in Python, where they fit the schema
+        # the Python classes of values that match this node's type
         self.classes = _classes(schema)
         self.resource = resource
         self.with_floats = with_floats
@@ -66,9 +66,9 @@ class NodeRules:
 
     @classmethod
     def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
-        """Return the rules of an openAPIV3Schema. resource: it is that of a whole object.
+        """Return the rules of an openAPIV3Schema. resource: it is the schema of a whole object.
 
-        with_floats: for objects with floats, also 1.0 in place of 1; such a field cannot be read by rules.
+        with_floats: objects can have floats such as 1.0 for 1; rules fail to read such a field.
         """
         return cls(schema, resource, with_floats)
 
@@ -85,10 +85,10 @@ class NodeRules:
         warnings: list[str] | None = None,
         budget: int = BUDGET,
     ) -> list[FieldError]:
-        """Return the errors of the rules that a decoded, pruned and defaulted object breaks.
+        """Return the errors of the rules that a decoded, pruned and defaulted object violates.
 
-        old: the object it replaces; transition rules compare with it. ratchet: errors of unchanged parts are only
-        warnings; by default on an update of a whole object. warnings: gets such warnings. path: of the value. budget:
+        old: the object before the update, for transition rules. ratchet: errors of unchanged parts become warnings
+        (default: on an update of a whole object). warnings: such warnings are added to it. path: of the value. budget:
         the maximum cost of all rules together.
         """
         if not self:
@@ -104,11 +104,11 @@ class NodeRules:
         return walk.errors
 
     def rules(self) -> list[tuple[ValidationRule, str]]:
-        """Return the rules of this node, each with the field of its errors."""
+        """Return the rules of this node, each with the field name of its errors."""
         return self._made if self._made is not None else fill_attribute(self, "_made", self._compile, needed=False)
 
     def are_plain(self) -> bool:
-        """Return whether all rules of this node judge a value by itself."""
+        """Return whether all rules of this node look only at the new value."""
         if self._plain is not None:
             return self._plain
         return fill_attribute(self, "_plain", lambda: all(rule.plain for rule, _ in self.rules()), needed=False)
@@ -137,12 +137,12 @@ class NodeRules:
             todo.extend(below for below in (part.items, part.additional) if below is not None)
 
     def fits(self, value: Any) -> bool:
-        """Return whether a value is of this node's type, as far as that can be seen of it alone."""
+        """Return whether the Python class of a value matches this node's type."""
         return value.__class__ in self.classes
 
     @property
     def uses_old(self) -> bool:
-        """Whether a rule of this node names oldSelf."""
+        """Whether a rule of this node uses oldSelf."""
         return any(rule.transition for rule, _ in self.rules())
 
 
@@ -173,7 +173,7 @@ def _node(schema: Any, with_floats: bool) -> NodeRules | None:
 
 
 class _Walk:
-    """One run over one object."""
+    """The evaluation of all rules for one object."""
 
     __slots__ = ("errors", "left", "warnings")
 
@@ -183,7 +183,7 @@ class _Walk:
         self.warnings = warnings
 
     def node(self, rules: NodeRules, obj: Any, old: Any, path: str, pair: Pair | None, parent: Pair | None) -> None:
-        """Evaluate the rules of a node, then those below it. parent: the nearest pair above."""
+        """Evaluate the rules of a node, then those below it. parent: the closest pair above."""
         if obj is None:
             return
         if rules.own:
@@ -254,12 +254,12 @@ class _Walk:
         charge(len(compiled) + (before - self.left) // _STEP_COST)
 
     def holds(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str) -> bool:
-        """Return whether a rule needs no further word: it holds, or it failed and that was said."""
+        """Evaluate a rule. Return True if it holds, or if its failed evaluation has been reported."""
         before: Any = old if old is not None else _ABSENT
         assert rule.program is not None
         run = rule.program.run
         if not rules.fits(obj) or (rule.transition and old is not None and not rules.fits(old)):
-            run = rule.program.exactly  # what was of another type before the schema changed may stay
+            run = rule.program.exactly  # a ratcheted value can have a type from before a change of the schema
         if rule.optional:
             try:
                 before = self.before(rule, rules, obj, old)
@@ -271,7 +271,7 @@ class _Walk:
     def judge(
         self, rule: ValidationRule, run: Callable[..., tuple[Any, int]], obj: Any, before: Any, at: str, kind: str
     ) -> bool:
-        """Evaluate a rule as `holds` does, with the value that stands for the old one."""
+        """Evaluate a rule as `holds` does, with `before` as oldSelf."""
         try:
             result, cost = run(obj, before, limit=LIMIT)
         except EvaluationError as error:
@@ -283,7 +283,7 @@ class _Walk:
         return result is True
 
     def fail(self, error: EvaluationError, rule: ValidationRule, at: str, kind: str) -> None:
-        """Add the error of a failed evaluation. Raises _Stop if no other rule may run."""
+        """Report a failed evaluation. Raises _Stop if no further rule may run."""
         exceeded = isinstance(error, CostExceeded)
         if not exceeded or error.cost > self.left:
             self.spend(error.cost, at, kind)
@@ -294,7 +294,7 @@ class _Walk:
     def before(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> Optional:
         """Return the old value as an optional.
 
-        Raises EvaluationError where it is of another type and would be looked at.
+        Raises EvaluationError if it has another type and the rule would use it.
         """
         if old is None:
             return NONE
@@ -302,7 +302,7 @@ class _Walk:
             return Optional(_converted(rules, old))
         except EvaluationError as error:
             if not rule.transition or not rules.fits(obj):
-                return NONE  # no rule uses it, or an earlier part of the rule fails
+                return NONE  # no rule uses it, or an earlier part of the rule fails anyway
             raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
 
     def explain(self, error: EvaluationError, rule: ValidationRule) -> str:
@@ -317,7 +317,7 @@ class _Walk:
         return f"{text} evaluating rule: {rule.text}"
 
     def spend(self, cost: int, at: str, kind: str) -> None:
-        """Take a cost from the budget."""
+        """Subtract a cost from the budget. Raises _Stop if that is used up."""
         if cost > self.left:
             self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
             raise _Stop
@@ -326,7 +326,7 @@ class _Walk:
     def broken(
         self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None
     ) -> None:
-        """Add the error of a rule that does not hold."""
+        """Report a rule that is violated."""
         forgiven = not rule.transition and nearest is not None and nearest.unchanged()
         detail, fatal = self.message(rule, rules, obj, old)
         if fatal:
@@ -347,7 +347,7 @@ class _Walk:
             self.warnings.append(str(error))
 
     def message(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> tuple[str, str]:
-        """Return the message of a broken rule, and why no further rule is run, if so."""
+        """Return the message of a violated rule, and why no further rule may run, "" if one may."""
         if rule.message is None:
             return rule.failure, ""
         before = old if rules.uses_old and old is not None else _ABSENT
@@ -374,7 +374,7 @@ _OUT = "messageExpression evaluation failed due to running out of cost budget, n
 
 
 def _usable(text: Any) -> str:
-    """Return a message if it can be shown, or ""."""
+    """Return a message if it is usable, or ""."""
     if not isinstance(text, str):
         return ""
     text = text.strip(gotext.SPACE)
@@ -382,14 +382,14 @@ def _usable(text: Any) -> str:
 
 
 def _converted(rules: NodeRules, value: Any) -> Any:
-    """Return a CEL value. An old value in an optional has no declaration."""
+    """Return the CEL value of JSON. An old value in an optional has no declaration."""
     declared = Declared(rules.schema, resource=rules.resource)
     assert declared.root is not None
     return convert_value(declared.root, value)
 
 
 def field_path(text: str, schema: Schema) -> str:
-    """Return a fieldPath as errors name the field: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
+    """Return a fieldPath as error texts show it: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
     out = ""
     node: Any = schema
     for step in _STEP.finditer(text):

@@ -1,4 +1,4 @@
-"""One rule: its expression and its message's, compiled together."""
+"""One rule: its expression and its messageExpression, compiled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 
 
 class RuleError(FieldError):
-    """A field error that shows its value in its own form, or not at all."""
+    """A field error that formats its value in a special way, or leaves it out."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ class RuleError(FieldError):
 
 
 def shown_rule(given: Given) -> str:
-    """Return a rule as its Go struct, in JSON or in Go's syntax."""
+    """Return a rule as its Go struct formatted as JSON or with Go's syntax."""
     if not has("ValuesAsJSON"):
         return _go_syntax(given)
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
@@ -42,7 +42,7 @@ def shown_rule(given: Given) -> str:
 
 
 def _go_syntax(given: Given) -> str:
-    """Return the struct as %#v prints it. Addresses of pointers are arbitrary."""
+    """Return the struct as formatted with %#v. Addresses of pointers are arbitrary."""
     parts = []
     for name, key, _ in RULE:
         value, pointer = given.get(key), RULE_POINTERS.get(name)
@@ -55,7 +55,7 @@ def _go_syntax(given: Given) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ValidationRule:
-    """A rule. error, message_error: why there is no program. transition: the rule names oldSelf."""
+    """A rule. error, message_error: why it did not compile. transition: the rule uses oldSelf."""
 
     given: Given
     program: Program | None = None
@@ -66,12 +66,12 @@ class ValidationRule:
 
     @property
     def cost(self) -> int:
-        """The most that one evaluation costs."""
+        """The estimated maximum cost of one evaluation."""
         return self.program.estimate().high if self.program is not None else 0
 
     @property
     def message_cost(self) -> int:
-        """The most that the message costs."""
+        """The estimated maximum cost of the messageExpression."""
         return self.message.estimate().high if self.message is not None else 0
 
     @property
@@ -81,12 +81,12 @@ class ValidationRule:
 
     @property
     def plain(self) -> bool:
-        """Whether the rule compiles, and judges a value by itself."""
+        """Whether the rule compiles, and looks only at the new value."""
         return self.program is not None and not self.error and not self.transition and not self.optional
 
     @property
     def text(self) -> str:
-        """The text that names the rule in errors."""
+        """The text that identifies the rule in errors."""
         return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext.SPACE)
 
     @property
@@ -96,7 +96,7 @@ class ValidationRule:
 
 
 def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> ValidationRule:
-    """Compile a rule for values of a declaration. new: the release in which it is new; stored ones may use all."""
+    """Compile a rule for values of a declaration. new: the release of a new rule; stored ones may use everything."""
     source = given.get("rule") or ""
     if not source.strip():
         return ValidationRule(given)
@@ -120,7 +120,7 @@ def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> Val
 
 
 class _Unfit(Exception):
-    """The expression gives something else than is wanted."""
+    """The expression returns a value of the wrong type."""
 
 
 def _program(source: str, root: Decl, declared: Declared, given: Given, new: Release, wanted: str = "bool") -> Program:

@@ -1,8 +1,8 @@
-"""The fields of a validation rule, which error texts show in the form that they have in Go."""
+"""The fields of a validation rule in Go, for error texts."""
 
 from __future__ import annotations
 
-# name in Go, name in JSON, what Go shows of one that is not given
+# name in Go, name in JSON, and how Go formats a missing value
 RULE = (
     ("Rule", "rule", ""),
     ("Message", "message", ""),
@@ -12,5 +12,5 @@ RULE = (
     ("OptionalOldSelf", "optionalOldSelf", None),
 )
 
-# the types of those that are pointers
+# fields that are pointers in Go, with their types
 RULE_POINTERS = {"Reason": "apiextensions.FieldValueErrorReason", "OptionalOldSelf": "bool"}

@@ -1,7 +1,7 @@
-"""The compiler's verdict on the rules of one schema node, cached.
+"""The verdict on the rules of one schema node: types, costs and errors, cached.
 
-A definition is checked at every write, and its versions often share their rules: verdicts are kept by a digest of the
-node, without the programs that they came from.
+A definition is validated at every write, and its versions often share rules. Verdicts are cached by a digest of the
+node; compiled programs are not kept.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from podless.runtime.jsonobject import Schema
 from podless.runtime.release import NEWEST, Release, has
 
 RULES = "x-kubernetes-validations"
-# what the compiler asks of the release that is served, be the rule new or stored
+# features of the served release that change estimates, also for stored rules
 _ESTIMATED = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
-_KEPT = 1024  # verdicts
-_LONGEST = 4096  # characters of the errors of one that is kept
+_KEPT = 1024  # verdicts in the cache
+_LONGEST = 4096  # maximum characters of errors in a cached verdict
 
 
 class Judged(NamedTuple):
-    """The verdict on one rule. cost: maximum of one evaluation. error, message_error: why there is no program.
+    """The verdict on one rule. cost: maximum of one evaluation. error, message_error: why it does not compile.
 
-    message_cost: None without a message expression. transition: the rule uses oldSelf.
+    message_cost: None without a messageExpression. transition: the rule uses oldSelf.
     """
 
     cost: int
@@ -39,7 +39,7 @@ class Judged(NamedTuple):
 
 
 class NodeVerdict(NamedTuple):
-    """All rules of a node. typed: whether values there have a type that rules can see. least: their smallest size."""
+    """All rules of a node. typed: whether values have a type that rules can use. least: minimum bytes of a value."""
 
     typed: bool
     least: int
@@ -47,7 +47,7 @@ class NodeVerdict(NamedTuple):
 
 
 class _Long(Exception):
-    """A verdict that is too long to be kept."""
+    """A verdict that is too long to be cached."""
 
     def __init__(self, verdict: NodeVerdict) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class _Long(Exception):
 
 
 class _Question:
-    """A node to be judged; questions about equal nodes are equal."""
+    """A node as a cache key. Keys of equal nodes are equal."""
 
     __slots__ = ("digest", "new", "node", "resource", "stored")
 
@@ -82,7 +82,7 @@ def _texts(node: Schema) -> set[str]:
 def judge_node(
     node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozenset[str] = frozenset()
 ) -> NodeVerdict:
-    """Return the verdict on a node of a valid schema. resource: whether it is the root or an embedded resource.
+    """Return the verdict on a node of a valid schema. resource: it is the root or an embedded resource.
 
     new: the release whose CEL library new rules may use; rules in `stored` may use more. Schemas that compile with the
     library of the oldest release share one verdict for all releases.
@@ -100,7 +100,7 @@ def _verdict(node: Schema, resource: bool, new: Release, stored: frozenset[str])
         verdict = _judge(question)
     except _Long as long:
         return long.verdict
-    question.node = None  # the question is kept with its answer, the node need not be
+    question.node = None  # the cache keeps the key, which must not keep the schema alive
     return verdict
 
 
