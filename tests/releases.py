@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podless.apis.features import RECORDED
 from podless.structs.structfiles import FOLDER, folder_of
 from tests.conformance.__main__ import add_server, make_remote
 
@@ -97,6 +98,8 @@ def read_resources(folder: Path) -> Resources:
 def compare(old: Path, new: Path) -> Iterator[Change]:
     """Return the rows for what the release of one dump has and that of another has not."""
     before, after = read_release(old), read_release(new)
+    recorded = int(after.partition(".")[2]) <= RECORDED
+    came, went = (f"since={after}", f"until={before}") if recorded else (f"ahead={after}", f"before={after}")
     yield from _compare_resources(read_resources(old), f"-{before}", read_resources(new), f"{after}-")
     structs = read_structs(old), read_structs(new)
     served = {home for home, _ in structs[0]} & {home for home, _ in structs[1]}
@@ -108,16 +111,18 @@ def compare(old: Path, new: Path) -> Iterator[Change]:
             if was is None or now is None:  # the fields that are of its type say when it came and went
                 continue
             for name in sorted(now.keys() - was.keys()):
-                yield _field(*key, name, now[name], f"since={after}")
+                yield _field(*key, name, now[name], came)
             for name in sorted(was.keys() - now.keys()):
-                yield _field(*key, name, was[name], f"until={before}")
+                yield _field(*key, name, was[name], went)
 
 
 def _compare_resources(old: Resources, before: str, new: Resources, after: str) -> Iterator[Change]:
     for found, other, span in ((new, old, after), (old, new, before)):
         for group, version, name in sorted(found.keys() - other.keys()):
             about = f"{version} {name} ({found[group, version, name]})"
-            yield Change(f"{folder_of(group)}/group.py", about, f'releases="{span}"')
+            alone = any((group, each, name) in other for _, each, named in found if named == name)  # of its versions
+            said = f'{{"{version}": "{span}"}}' if alone else f'"{span}"'
+            yield Change(f"{folder_of(group)}/group.py", about, f"releases={said}")
 
 
 def _new_struct(home: str, struct: str, fields: Mapping[str, Any]) -> Iterator[Change]:

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.apis.features import RECORDED
 from podless.structs.structfiles import FOLDER
 from tests import releases
 from tests.conformance.wire import Client
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +31,35 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "1.35", folder / "1.36"
 
 
+def keep_dump(folder: Path, minor: int, versions: list[str], fields: list[str]) -> Path:
+    """Keep what a server with one kind publishes."""
+    resources = [{"resource": "jobs", "responseKind": {"kind": "Job"}}]
+    served = [{"version": version, "resources": resources} for version in versions]
+    schema = {"properties": {name: {"type": "string"} for name in fields}}
+    documents = {
+        "version": {"major": "1", "minor": str(minor)},
+        "discovery": [{"metadata": {"name": "batch"}, "versions": served}],
+        "openapi-apis-batch-v1": {"components": {"schemas": {"io.k8s.api.batch.v1.JobSpec": schema}}},
+    }
+    folder.mkdir()
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_rows_of_a_release_that_is_not_recorded_keep_the_others(tmp_path: Path) -> None:
+    old = keep_dump(tmp_path / "old", RECORDED + 1, ["v1", "v1beta1"], ["managedBy"])
+    new = keep_dump(tmp_path / "new", RECORDED + 2, ["v1", "v2"], ["x"])
+    told = {(change.about, change.option or change.row) for change in releases.compare(old, new)}
+    assert told == {
+        ("v1beta1 jobs (Job)", f'releases={{"v1beta1": "-1.{RECORDED + 1}"}}'),
+        ("v2 jobs (Job)", f'releases={{"v2": "1.{RECORDED + 2}-"}}'),
+        ("JobSpec", f"before=1.{RECORDED + 2}"),
+        ("JobSpec", f"ahead=1.{RECORDED + 2}"),
+    }
+
+
+@pytest.mark.slow
 def test_kinds_and_fields_that_are_new_are_told(dumps: tuple[Path, Path]) -> None:
     told = [str(change) for change in releases.compare(*dumps)]
     assert (
@@ -41,11 +69,13 @@ def test_kinds_and_fields_that_are_new_are_told(dumps: tuple[Path, Path]) -> Non
     assert "storage/v1.fields: CSIDriverSpec: 11  preventPodSchedulingIfMissing       *bool since=1.36" in told
 
 
+@pytest.mark.slow
 def test_fields_that_are_gone_are_told(dumps: tuple[Path, Path]) -> None:
     told = {(change.about, change.name, change.option) for change in releases.compare(*reversed(dumps))}
     assert ("CSIDriverSpec", "preventPodSchedulingIfMissing", "until=1.36") in told
 
 
+@pytest.mark.slow
 def test_written_rows_are_those_of_the_tables(
     dumps: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,3 +65,8 @@ def test_kinds_that_are_sent_below_others_are_registered(kind: str, version: str
         PODS.scheme.explain_unfit(kind, version, "core.Pod")
         == f"converting (v1.{kind}) to (core.Pod): unknown conversion"
     )
+
+
+def test_versions_of_a_kind_have_releases_of_their_own() -> None:
+    kind = Group("a.io").kind("Cup", versions=("v2", "v1", "v1beta1"), releases={"v2": "1.38-", "v1beta1": "-1.36"})
+    assert [version.releases for version in kind.versions] == ["1.38-", "", "-1.36"]

@@ -115,7 +115,7 @@ class Group:
         deprecated_in: str = "",
         home: Kind | None = None,
         others: tuple[str, ...] = (),
-        releases: str = "",
+        releases: str | Mapping[str, str] = "",
         **facts: Any,
     ) -> Kind:
         """Return a kind that is stored in the first of its versions.
@@ -124,9 +124,11 @@ class Group:
         in the module named after the plural; none for virtual kinds). below: subresources other than status and scale.
         status_ahead: as in Version. deprecated: the warning to users of a version. deprecated_in: the releases that
         send it. others: the place of the kinds that show the same objects.
-        releases: those that serve the kind, "" for all (runtime/release.py). home and facts: as in Kind.
+        releases: those that serve the kind, "" for all (runtime/release.py); a mapping has those of single versions.
+        home and facts: as in Kind.
         """
         plural, told = plural or _plural(noun), deprecated or {}
+        spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases
         module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")
         if "." not in module:
             module = f"{folder_of(self.name)}.{module}"
@@ -146,7 +148,7 @@ class Group:
                     deprecated=one in told,
                     deprecation_warning=told.get(one, ""),
                     deprecated_in=deprecated_in,
-                    releases=releases,
+                    releases=spans.get(one, ""),
                 )
                 for one in versions
             ),
