@@ -1,1 +1,1 @@
-"""The wire: connections, paths, negotiation, and what answers look like."""
+"""HTTP: connections, filters, paths, negotiation, and the rendering of answers."""

@@ -30,8 +30,8 @@ from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 
-_DRAIN = 1 << 18  # bytes of an unneeded body that are read, so that the connection can be reused
-_LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
+_DRAIN = 1 << 18  # bytes of a body without reader that are still received, so that the connection can be reused
+_LINGER = 0.5  # seconds in which a client that still sends can read the answer before the connection is closed
 _NO_ROOM = "the server holds too many answers, please try again later"
 _LAST = Request("GET", "/", {})
 _LAST.keep_alive = False
@@ -41,7 +41,7 @@ _LAST.keep_alive = False
 class Shared:
     """State that the connections of a listener share.
 
-    refuse: makes the answer to bytes that are not a request. gate: delays complete requests before they are handled.
+    refuse: returns the answer to bytes that are not a request. gate: delays complete requests before they are handled.
     buffer: receives bytes, which are parsed in the same call. (Without it, each read over TLS allocates 256 KiB, which
     the system must map and unmap.)
     """
@@ -60,7 +60,7 @@ class Shared:
 
 
 class Answering:
-    """The half of a connection that answers. deadline: the loop's time at which it is cut off, 0 for never."""
+    """The half of a connection that answers. deadline: loop time at which the connection is cut off, 0 for never."""
 
     _transport: asyncio.Transport
     _parser: RequestParser | websocket.WebSocketReader
@@ -70,37 +70,37 @@ class Answering:
         self._handler = shared.handler
         self._limits = shared.limits
         self._loop = asyncio.get_running_loop()
-        # requests that wait for their turn, and the refusal that ends them; only the last may lack its body
+        # queued requests, and the error answer that ends them; only the last request may lack its body
         self._waiting: deque[Request | Response] = deque()
         self._turning = False
-        self._current: Request | None = None  # the one at work
+        self._current: Request | None = None  # the request in progress
         self._task: asyncio.Task[Any] | None = None
         self._stop_stream: Callable[[], None] | None = None
         self._in = Incoming(shared.held, shared.limits)
         self._out = Outgoing(shared.held, shared.limits, shared.clock, shared.pace)
-        self._answered = False  # the current request is, but its body still comes in
-        self._served = False  # since bytes were read last
-        self._paused = False  # nothing is read
+        self._answered = False  # the current request is answered, but its body still arrives
+        self._served = False  # a request was answered since the last read from the socket
+        self._paused = False  # reading from the socket is paused
         self._closing = False
         self.deadline = self._loop.time() + shared.limits.head_time
 
-    # the other half
+    # implemented by Connection
 
     async def body(self, request: Request) -> bytes:
-        """Return the whole body of a request, read now if it is not there.
+        """Return the whole body of a request; reads what has not arrived yet.
 
         Raises TooLarge, TooManyRequests, BadRequest.
         """
         raise NotImplementedError
 
     def _listen(self) -> None:
-        """Continue reading, behind what was read already."""
+        """Continue reading requests, first the bytes that were read already."""
         raise NotImplementedError
 
-    # what asyncio calls
+    # called by asyncio
 
     def pause_writing(self) -> None:
-        """Note that the client reads more slowly than it is sent to."""
+        """Note that the client reads more slowly than the server sends."""
         self._out.pause()
 
     def resume_writing(self) -> None:
@@ -120,7 +120,7 @@ class Answering:
         self._work(request)
 
     def _work(self, request: Request) -> None:
-        """Handle a request."""
+        """Handle a request, and send its answer."""
         if self._closing:
             return
         watchdog = self._shared.watchdog
@@ -199,14 +199,14 @@ class Answering:
         self._done(request)
 
     def _end(self, request: Request) -> bytes:
-        """Return the lines of an answer's head that say that it is the last, where it is."""
+        """Return the head line that announces the end of the connection, or b"" if it stays open."""
         if request.keep_alive and request is self._in.request:
             left = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
             request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)
         return b"" if request.keep_alive else b"Connection: close\r\n"
 
     def _expects(self, request: Request) -> bool:
-        """Return whether the client waits for leave to send its body."""
+        """Return whether the client waits for 100 Continue before it sends the body."""
         return not self._in.size and request.headers.get("expect", "").lower() == "100-continue"
 
     def _write(self, answer: Response, request: Request) -> None:
@@ -240,7 +240,7 @@ class Answering:
             self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
 
     def _upgrade(self, request: Request, answer: Stream) -> None:
-        """Send a stream to a client that asks for WebSocket."""
+        """Start a stream as WebSocket messages."""
         request.keep_alive = False
         refusal = websocket.find_refusal(request.headers)
         if refusal is not None:
@@ -260,12 +260,12 @@ class Answering:
             self._transport.write(data)
 
     def closed(self, data: bytes) -> None:
-        """End the connection of a WebSocket client that closes it."""
+        """Send a last frame and end the connection, because the WebSocket client closes it."""
         self._hang_up(data)
         self._leave()
 
     def _hang_up(self, last: bytes) -> None:
-        """End the stream at work from outside."""
+        """Stop the current stream, send its last bytes, and forget its request."""
         if self._stop_stream is not None:
             self._stop_stream()
             self._stop_stream = None
@@ -282,17 +282,17 @@ class Answering:
         if request is not self._in.request or self._closing:
             self._finish(request)
             return
-        self._answered = True  # the rest of its body is read, and forgotten
+        self._answered = True  # read the rest of the body, and discard it
         self._in.drop()
         if request.keep_alive:
             self.deadline = self._loop.time() + self._limits.body_time
-        else:  # what the client still sends must not make its system forget the answer
+        else:  # closing now would reset the connection, and the client might lose the answer
             self.deadline = self._loop.time() + _LINGER
             self._loop.call_later(_LINGER, self._leave)
         self._listen()
 
     def _finish(self, request: Request) -> None:
-        """End the request, and handle the next one."""
+        """End the request, and start the next one."""
         self._current = None
         if not request.keep_alive or self._closing:
             self._leave()
@@ -323,20 +323,20 @@ class Answering:
 
     def _leave(self) -> None:
         self._closing = True
-        self.deadline = self._loop.time() + self._limits.write_time  # for what is still to be sent
+        self.deadline = self._loop.time() + self._limits.write_time  # time to send pending bytes
         self._transport.close()
 
-    # what the server calls
+    # called by the listener
 
     def expire(self, now: float) -> None:
-        """Cut the connection if it has used up its time."""
+        """Cut off the connection if its deadline has passed."""
         if (self.deadline and now > self.deadline) or (
             self._out.since and now - self._out.since > self._limits.write_time
         ):
             self.abort()
 
     def shut(self) -> asyncio.Task[Any] | None:
-        """Stop: end streams in order and close idle connections. Returns the request at work, if any."""
+        """Stop: end streams in order and close idle connections. Returns the task of a request in progress, if any."""
         self._hang_up(self._out.last)
         if self._current is None:
             self._leave()
@@ -350,7 +350,7 @@ class Answering:
 
 
 def _settle(request: Request, answer: Response) -> None:
-    """Report the answer that is sent to `request.settle`."""
+    """Call `request.settle` with the answer that is sent."""
     if request.settle is not None:
         settle, request.settle = request.settle, None
         settle(answer)

@@ -1,4 +1,4 @@
-"""From a request to a verb and back: the last handler of the chain."""
+"""The last handler of the chain: calls the verb that a request asks for, and renders its result."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
 
 
 class APIHandler:
-    """Answers authorized requests. Reads are answered at once; others return a coroutine.
+    """Answers authorized requests. Reads are answered at once; other requests return a coroutine.
 
     The filters of http/chain.py come first. They set the attributes and the user of a request, and turn exceptions into
     answers.
@@ -83,17 +83,18 @@ class APIHandler:
         return self._answer_first(request, call, verb, accept)
 
     async def _answer_first(self, request: Request, call: Call, verb: str, accept: str) -> Answer:
-        """Answer the first request for a built-in kind."""
+        """Import what a built-in kind needs, then answer its first request."""
         await load_kind(self._api, call.kind)
         return await settle_answer(self._answer(request, call, verb, accept))
 
     def _answer(self, request: Request, call: Call, verb: str, accept: str) -> Answer | Pending:
-        if call.kind.group == GROUP and not call.kind.uid:  # one with a uid is of a definition of a client
+        # a kind with a uid comes from a user's definition of the same group
+        if call.kind.group == GROUP and not call.kind.uid:
             return self._read_history(request, call, verb)
         if call.subresource and passed_on(call):
             return self._connect(request, call, accept)
         if verb == "patch":
-            media_type(call)  # looked at before what the client takes
+            media_type(call)  # as on a real server, before the Accept header
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._watch(request, call, form)
@@ -104,7 +105,7 @@ class APIHandler:
         return self._write(request, call, verb, form)
 
     async def _read_history(self, request: Request, call: Call, verb: str) -> Answer:
-        """Return the log of changes."""
+        """Return the answer to a request for the log of changes."""
         form = self._form(call, verb, request.headers.get("accept", ""))
         if verb == "watch":
             chosen = await options.read_list_options(self._api, call)
@@ -144,7 +145,7 @@ class APIHandler:
             place.check_subresource(call, info)
         if info.prefix == "watch" and info.name:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
-        if version.deprecated and not kind.custom:  # of custom ones it has been said
+        if version.deprecated and not kind.custom:  # custom kinds have added their own warning
             call.warnings.append(kind.deprecation(version))
         return call, asked.verb
 
@@ -158,12 +159,12 @@ class APIHandler:
             form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
         except NotAcceptable:
             if many and not has("AcceptBeforeOptions"):
-                options.list_options(call)  # raises what is wrong with the options
+                options.list_options(call)  # invalid options are reported first
             raise
         return negotiate.make_readable(form, call.query, call.agent)
 
     async def _ask_hook(self, request: Request, call: Call, form: AnswerForm) -> Answer:
-        """Answer a subresource with a hook."""
+        """Return the answer of a user's hook for this subresource."""
         if call.verb != "get":
             call.body = await request.read()
             if call.body:
@@ -209,7 +210,7 @@ class APIHandler:
         self, request: Request, call: Call, verb: str, form: AnswerForm, *, past: bool = False
     ) -> Answer:
         collection = self._api.collection(call.kind)
-        if past and not collection.loaded:  # an earlier state does not need all objects of the present one
+        if past and not collection.loaded:  # a read of an earlier state needs no loaded cache
             await self._api.cache.current()
         else:
             collection = await self._api.loaded(call.kind)
@@ -253,12 +254,12 @@ class APIHandler:
             async with keep_ready(self._api, call.kind, call.subresource):
                 outcome = await self._written(call, verb)
                 lay_out(call, form)
-                # rows belong to the loop: what is made here is shown once
+                # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
             return await compress_answer(request, answer)
 
     def _size(self, call: Call) -> int:
-        """Return roughly the bytes of the object that is written: of the body, or of the stored object."""
+        """Return the approximate bytes of the written object: of the body or the stored object, whichever is longer."""
         size = len(call.body)
         if call.name and not self._api.off_loop.is_long(size) and not call.kind.virtual:
             collection = self._api.collection(call.kind)
@@ -273,8 +274,8 @@ class APIHandler:
             try:
                 call.content_type = negotiate.body_type(call.content_type, custom=whole)
             except UnsupportedMediaType:
-                # a real server looks at the options of an update before the form of its body, and at those of a create
-                # where it is protobuf, which it finds to be no form of the object's only then
+                # a real server reports invalid options of an update before an unsupported media type; for a create only
+                # if the body is protobuf, which it rejects while decoding
                 if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
                     options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
@@ -300,7 +301,7 @@ class APIHandler:
             watch = Watch(self._api, call, chosen, collection)
             await watch.prepare()
             stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end).stream()
-            call.query = {}  # all that is needed of it has been read, and it may be long
+            call.query = {}  # the options are parsed; do not keep long query texts during the watch
             return stream
         except BaseException as error:
             lease.end()
@@ -308,12 +309,12 @@ class APIHandler:
                 watch.stop()
             if watch is None or not isinstance(error, (Expired, conversion.ConversionFailed)):
                 raise
-            # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
+            # clients look for these errors in the event stream
             form = negotiate.of_stream(form)
             return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
 async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:
-    """Wait for an answer, and compress it if it is large and the client accepts gzip."""
+    """Await an answer, and compress it if it is large and the client accepts gzip."""
     answer = await pending
     return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer

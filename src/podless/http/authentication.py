@@ -31,7 +31,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
             user = authenticator.user(request.headers, request.certificate)
             if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
                 return known(request, user) if isinstance(user, User) else later(request, user)
-            request.user = user  # as `known` does, of nearly all: a call less
+            request.user = user  # what `known` does for nearly all requests, without the call
             return handler(request)
 
         return handle
@@ -40,7 +40,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
 
 
 def _warn_of_blank(request: Request) -> None:
-    """Warn of a token that is none for a blank too much."""
+    """Warn of a bearer token after two spaces: Kubernetes reads it as empty."""
     parts = request.headers.get("authorization", "").strip().split(" ", 2)
     if len(parts) == 3 and parts[0].lower() == "bearer" and not parts[1]:
         request.warnings.append(_BLANK)

@@ -10,9 +10,9 @@ from podless.runtime.bounded import bounded_cache
 from podless.store.contract import Author
 from podless.verbs.call import Call
 
-_NAME = 512  # characters of a user's name, and of the sender's, that are kept
-_AGENT = 256  # characters of a User-Agent
-_MANAGER = 128  # the longest field manager
+_NAME = 512  # characters of names of users, and of impersonating users, that are kept
+_AGENT = 256  # characters of a User-Agent that are kept
+_MANAGER = 128  # maximum characters of a field manager
 _APPLY = "application/apply-patch"
 
 
@@ -36,5 +36,5 @@ def make_author(request: Request, call: Call, verb: str) -> Author:
 
 @bounded_cache(1024)
 def _authors(told: tuple[str, str, str, str, str, str]) -> Author:
-    """Return the one Author of these texts: few authors make many writes."""
+    """Return an Author, the same one for equal texts: few authors make many writes."""
     return Author(*told)

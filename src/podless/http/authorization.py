@@ -11,7 +11,7 @@ from podless.offload.offloop import OffLoop
 
 
 def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Ask the authorizer before anything is looked up. The handler raises Denied."""
+    """Return the filter that asks the authorizer before anything is looked up. The handler raises Denied."""
 
     decide = authorizer.decide_quickly
 
@@ -33,7 +33,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             if decision is None:
                 return later(request)
             if decision.allowed and request.audit is None:
-                return handler(request)  # as `go_on` does for nearly all requests, without a call more
+                return handler(request)  # what `go_on` does for nearly all requests, without the call
             return go_on(request, decision)
 
         return handle

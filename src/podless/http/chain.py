@@ -5,15 +5,13 @@ answer takes time. Requests that need not wait are answered in the call that par
 
 The order is that of k8s.io/apiserver's DefaultBuildHandlerChain (pkg/server/config.go), except in three places:
 
-- Audit comes before authentication. A real server has one audit filter behind it and another for rejected
-  requests; here one place logs all.
-- Priority and fairness come before impersonation: work is charged to the sender of a request, and rights to
-  impersonate are not looked up before the request's turn.
-- Warnings and errors become part of an answer in one place, around everything that can raise them; a real
-  server renders them in each filter.
+- Audit comes before authentication. A real server has one audit filter behind it and another for rejected   requests;
+here one place logs all. - Priority and fairness come before impersonation: work is charged to the sender of a request,
+and rights to   impersonate are not looked up before the request's turn. - Warnings and errors become part of an answer
+in one place, around everything that can raise them; a real   server renders them in each filter.
 
-A real server's filters for CORS, HSTS, tracing, latencies, its own panics and HTTP/2 are not needed here; its wait
-groups are the listener's.
+A real server's filters for CORS, HSTS, tracing, latencies, panics and HTTP/2 are not needed here. The listener does the
+work of its wait groups.
 """
 
 from __future__ import annotations
@@ -62,26 +60,27 @@ def list_filters(
     audit: logs requests. faults: injects errors. console: answers for the browser console.
     """
     return [
-        *([with_log] if log else []),  # a line for each request
-        with_request_info,  # the verb, and the resource or path
-        *([measured.filter] if measured is not None else []),  # how long it takes
-        *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
-        with_status,  # exceptions to Status, warnings to headers
-        with_imports(api.off_loop),  # YAML, protobuf and tables at their first use
-        *([console] if console is not None else []),  # the page, which needs no login
-        with_request_deadline,  # ?timeout=
-        *with_current_state(api),  # what others have written
-        with_authentication(api.authenticator),  # who asks
-        PriorityAndFairness(limits, measured.flows if measured is not None else None).filter,  # whose turn it is
-        with_impersonation(api.authorizer, api.off_loop),  # as whom
-        with_authorization(api.authorizer, api.off_loop),  # who may
-        *([with_read_only] if read_only else []),  # whether anything may be written
-        *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # injected faults
+        *([with_log] if log else []),  # log a line for each request
+        with_request_info,  # set the attributes: verb, and resource or path
+        *([measured.filter] if measured is not None else []),  # measure durations
+        *([audit] if audit is not None else []),  # audit
+        with_status,  # render exceptions as Status, and warnings as headers
+        with_imports(api.off_loop),  # import YAML, protobuf and tables before their first use
+        *([console] if console is not None else []),  # serve the console's page, which needs no login
+        with_request_deadline,  # apply ?timeout=
+        *with_current_state(api),  # wait for the writes of other servers
+        with_authentication(api.authenticator),  # set the user
+        # queue, or reject with 429
+        PriorityAndFairness(limits, measured.flows if measured is not None else None).filter,
+        with_impersonation(api.authorizer, api.off_loop),  # replace the user by the impersonated one
+        with_authorization(api.authorizer, api.off_loop),  # authorize
+        *([with_read_only] if read_only else []),  # reject all writes
+        *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # inject faults
     ]
 
 
 def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
-    """Return the handler with filters before it."""
+    """Return the handler with the filters before it; the first filter is the outermost."""
     for each in reversed(passed):
         handler = each(handler)
     return handler

@@ -1,9 +1,8 @@
 """Rejects invalid client certificates with a 401 on their connection.
 
 OpenSSL would end the handshake instead, and the module ssl cannot change that. So each chain is checked when it
-arrives, with Go's rules, and OpenSSL knows no authority at all: for the rest of the handshake it gets a context that
-trusts this one certificate, whatever it is, and the result stays with the connection. OpenSSL still rejects keys that
-are too weak.
+arrives, by Go's rules, and OpenSSL knows no CA at all. For the rest of the handshake it gets a context that trusts this
+one certificate, whatever it is, and the result stays with the connection. OpenSSL still rejects keys that are too weak.
 """
 
 from __future__ import annotations
@@ -23,34 +22,34 @@ from podless.runtime import clock
 
 log = logging.getLogger("podless")
 
-_MOST = 256  # certificates that are remembered as good
-_CONTEXTS = 32  # contexts that trust one certificate: a new one takes 0.3 ms
-_SAY = 10.0  # seconds between two lines about certificates that are not good
-# X509_CERT_AUX of OpenSSL: trusted for clients (1.3.6.1.5.5.7.3.2), whatever the certificate says that it is for
+_MOST = 256  # digests of trusted certificates that are cached
+_CONTEXTS = 32  # cached contexts, each trusts one certificate; a new one takes 0.3 ms
+_SAY = 10.0  # minimum seconds between two log lines about untrusted certificates
+# X509_CERT_AUX of OpenSSL: trusted for client authentication (1.3.6.1.5.5.7.3.2), whatever the certificate allows
 _FOR_CLIENTS = bytes.fromhex("300c300a06082b06010505070302")
 _READ, _HANDSHAKE, _CERTIFICATE, _TLS13 = "read", 22, 11, 0x0304
-# X509_V_FLAG_NO_CHECK_TIME and X509_V_FLAG_IGNORE_CRITICAL, which the module has no names for
+# X509_V_FLAG_NO_CHECK_TIME and X509_V_FLAG_IGNORE_CRITICAL, which the ssl module does not name
 _LENIENT = 0x200000 | 0x10
 _FILES = "/proc/self/fd"
 _IN_MEMORY = hasattr(os, "memfd_create") and os.path.exists(_FILES)
-# the same property without the step that turns each number into a member of an enumeration
+# ssl.SSLContext converts each number to an enum member, which is slow; this is the property below it
 _HOOK = vars(ssl.SSLContext.__mro__[1]).get("_msg_callback")
 
 
 class Handshake(ssl.SSLObject):
-    """One connection's TLS."""
+    """The TLS of one connection, with the verdict about its client certificate."""
 
     judged: bool | None = None
 
     def trusted(self, certificate: bytes) -> bool:
-        """Return whether the client's certificate (DER) is good. In a session that goes on it was not sent again."""
+        """Return whether the client's certificate (DER) is trusted. A resumed session does not send its chain again."""
         self._judge(certificate)
         return self.judged is True
 
     def over(self) -> None:
-        """End the handshake. Later records are not reported, because that costs as much as encrypting a short one."""
+        """End the handshake. Reporting later TLS records would cost as much as encrypting a short one."""
         if isinstance(self.context, Context):
-            self._judge(self.getpeercert(True))  # the remaining context trusts no certificate
+            self._judge(self.getpeercert(True))  # the context of the connection trusts no certificate from here on
             self.context = self.context.untracked
 
     def _judge(self, certificate: bytes | None) -> None:
@@ -60,18 +59,18 @@ class Handshake(ssl.SSLObject):
 
 
 class Context(ssl.SSLContext):
-    """A server's TLS that asks for a client's certificate. Made by `client_certificate_context`.
+    """A server's TLS context that asks for a client certificate. Made by `client_certificate_context`.
 
-    untracked: one that tells of no messages.
+    untracked: a context that reports no messages, for the time after the handshake.
     """
 
     untracked: ssl.SSLContext
     roots: tuple[bytes, ...] = ()
-    late = False  # only stands for the one that is made when it is needed
+    late = False  # a placeholder whose real context is made at first use
     again: Callable[[], Context]
     _newer: Context | None = None
-    _trusting: dict[bytes, ssl.SSLContext]  # by digest, the ones that trust one certificate, the oldest first
-    _trusted: dict[bytes, None]  # digests of good certificates, the oldest first
+    _trusting: dict[bytes, ssl.SSLContext]  # contexts that trust one certificate, by its digest, oldest first
+    _trusted: dict[bytes, None]  # digests of trusted certificates, oldest first
     _said = -_SAY
     _unsaid = 0
 
@@ -83,12 +82,12 @@ class Context(ssl.SSLContext):
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
     def renew(self) -> None:
-        """Use the present files for later connections. Raises what making a context raises."""
+        """Read the files again for later connections. Raises the errors of making a context."""
         self._newer = self.again()
 
     def judge(self, chain: list[bytes]) -> str:
-        """Return why a client's chain (DER, its own certificate first) leads to no authority; "" if it does."""
-        # cryptography takes longer to import than the rest of a start, and few clients have certificates
+        """Return why a client's chain (DER, its own certificate first) leads to no CA; "" if it does."""
+        # imported late: importing cryptography takes longer than the rest of a start, and few clients have certificates
         from podless.remote import trust
 
         authorities = [one for pem in self.roots for one in trust.parse_authorities(pem)]
@@ -96,7 +95,7 @@ class Context(ssl.SSLContext):
             trust.judge_client(chain, authorities, clock.utc_now())
         except trust.Untrusted as error:
             return str(error)
-        except Exception as error:  # cryptography has many ways to say that it cannot read a certificate
+        except Exception as error:  # cryptography raises many types of errors for unreadable certificates
             return f"{type(error).__name__}: {error}"
         self._trusted[sha256(chain[0]).digest()] = None
         if len(self._trusted) > _MOST:
@@ -104,7 +103,7 @@ class Context(ssl.SSLContext):
         return ""
 
     def is_trusted(self, certificate: bytes) -> bool:
-        """Return whether a certificate is good by itself, or was in a chain that was sent before."""
+        """Return whether a certificate is trusted by itself, or was part of a trusted chain earlier."""
         return sha256(certificate).digest() in self._trusted or not self.judge([certificate])
 
     def judge_message(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:
@@ -126,14 +125,14 @@ class Context(ssl.SSLContext):
         made = self._trusting.get(digest)
         if made is None:
             made = self._trusting[digest] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            made.verify_mode = ssl.CERT_OPTIONAL  # else the module tells nothing of the certificate
+            made.verify_mode = ssl.CERT_OPTIONAL  # with CERT_NONE the module does not return the client's certificate
             _trust_certificate(made, certificate)
             if len(self._trusting) > _CONTEXTS:
                 del self._trusting[next(iter(self._trusting))]
         return made
 
     def _log_untrusted(self, certificate: bytes, why: str) -> None:
-        """Log that a certificate is not good; the others of the next seconds are only counted."""
+        """Log that a certificate is untrusted. Later ones within 10 s are only counted."""
         now = time.monotonic()
         if now < self._said + _SAY:
             self._unsaid += 1
@@ -144,10 +143,10 @@ class Context(ssl.SSLContext):
 
 
 def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
-    """Make OpenSSL trust a certificate (DER) as it is. Unreadable ones are rejected by OpenSSL."""
+    """Make OpenSSL trust a certificate (DER) as it is. OpenSSL rejects unreadable ones later."""
     body = base64.encodebytes(certificate + _FOR_CLIENTS)
     pem = b"-----BEGIN TRUSTED CERTIFICATE-----\n" + body + b"-----END TRUSTED CERTIFICATE-----\n"
-    with contextlib.suppress(ssl.SSLError, OSError):  # the module takes such texts from files only
+    with contextlib.suppress(ssl.SSLError, OSError):  # the module loads certificates of this type from files only
         if _IN_MEMORY:
             file = os.memfd_create("certificate")
             try:
@@ -163,9 +162,9 @@ def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
 
 
 def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
-    """Return a context that judges client certificates itself.
+    """Return a context that checks client certificates itself.
 
-    roots: the authorities, in PEM. again: makes another one like it.
+    roots: the CAs, in PEM. again: makes the next such context, for `renew`.
     """
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.verify_mode = ssl.CERT_OPTIONAL
@@ -173,7 +172,7 @@ def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Conte
     made.roots = tuple(roots)
     made.again = again
     made.untracked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.untracked.verify_mode = ssl.CERT_OPTIONAL  # as in `_only`
+    made.untracked.verify_mode = ssl.CERT_OPTIONAL  # with CERT_NONE the module does not return the client's certificate
     made._trusting, made._trusted = {}, {}
     if _HOOK is None:
         for pem in made.roots:
@@ -186,15 +185,15 @@ def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Conte
 
 
 def deferred_context(make: Callable[[], Context]) -> Context:
-    """Return a context that is created at the first connection, or by `renew`."""
+    """Return a context that makes the real one at the first connection, or in `renew`."""
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.late, made.again = True, make
     return made
 
 
 def _chain(data: bytes, version: int) -> list[bytes]:
-    """Return the certificates in a message of that name (RFC 8446 section 4.4.2, RFC 5246 section 7.4.2)."""
-    at = 4  # behind the message's type and length
+    """Return the certificates in a Certificate message (RFC 8446 section 4.4.2, RFC 5246 section 7.4.2)."""
+    at = 4  # after the message's type and length
     extended = version >= _TLS13
     if extended:
         at += 1 + (data[at] if at < len(data) else 0)

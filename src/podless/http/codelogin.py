@@ -1,6 +1,6 @@
 """The console's login at an OpenID Connect provider: the authorization code flow with PKCE, without a client secret.
 
-The page keeps state, nonce and code verifier, and goes to the provider. podless turns the code into the token, renews
+The page keeps state, nonce and code verifier, and goes to the provider. podless exchanges the code for a token, renews
 it, and revokes the refresh token, so that the page needs no request to another host, and the provider no CORS. podless
 keeps no token. Source: RFC 6749, RFC 7009, RFC 7636, OpenID Connect Core 1.0.
 """
@@ -15,23 +15,23 @@ from typing import Any
 from podless.auth.issuer import Granted, GrantRejected, Issuer, ProviderUnreachable
 from podless.http.message import Request
 
-PROVIDER = "/console/oidc"  # whether there is a provider
-BEGIN = f"{PROVIDER}/begin"  # where the page goes
-TOKEN = f"{PROVIDER}/token"  # what a code gives
-RENEW = f"{PROVIDER}/renew"  # what a refresh token gives
-REVOKE = f"{PROVIDER}/revoke"  # the end of a refresh token
+PROVIDER = "/console/oidc"  # GET: the issuer, "" without a provider
+BEGIN = f"{PROVIDER}/begin"  # GET: the parameters of the authorization request
+TOKEN = f"{PROVIDER}/token"  # POST: tokens for a code
+RENEW = f"{PROVIDER}/renew"  # POST: tokens for a refresh token
+REVOKE = f"{PROVIDER}/revoke"  # POST: revoke a refresh token
 POSTS = frozenset((TOKEN, RENEW, REVOKE))
-_KNOWN = 600.0  # seconds for which a discovery document is used
-_FAILED = 5.0  # seconds for which a provider that could not be reached is not asked again
-_AT_ONCE = 8  # requests to the provider; users log in one by one
+_KNOWN = 600.0  # seconds for which a discovery document is cached
+_FAILED = 5.0  # seconds for which an unreachable provider is not called again
+_AT_ONCE = 8  # concurrent requests to the provider
 _SCOPES = ("profile", "email", "groups")
-_REFRESH = "offline_access"  # asks for a refresh token
+_REFRESH = "offline_access"  # the scope for a refresh token
 _NONE = 404, {"message": "this server has no OpenID Connect provider"}
 Told = tuple[int, dict[str, str]]
 
 
 class CodeLogin:
-    """Logins at one provider, None for a server without. Answers are a status and a JSON object."""
+    """Logins at one provider (None: no provider is configured). Each method returns a status code and a JSON object."""
 
     def __init__(self, issuer: Issuer | None) -> None:
         self._issuer = issuer
@@ -42,11 +42,11 @@ class CodeLogin:
         self._discovering = asyncio.Lock()
 
     def describe(self) -> Told:
-        """Answer whether there is a provider, without a request to it."""
+        """Return the issuer, without a request to it."""
         return 200, {"issuer": self._issuer.settings.issuer if self._issuer is not None else ""}
 
     async def begin_login(self) -> Told:
-        """Answer where the page goes for a code: the endpoint, the client ID and the scope."""
+        """Return the parameters of the authorization request: endpoint, client ID and scope."""
 
         async def begin(issuer: Issuer) -> dict[str, str]:
             document = await self._discover(issuer)
@@ -64,11 +64,11 @@ class CodeLogin:
         return await self._ask_provider(begin)
 
     async def answer(self, request: Request, told: object) -> Told:
-        """Answer a request to one of POSTS with this body."""
+        """Answer a request to one of POSTS. told: its decoded body."""
         return await {TOKEN: self._redeem, RENEW: self._renew, REVOKE: self._revoke}[request.path](request, told)
 
     async def _redeem(self, request: Request, told: object) -> Told:
-        """Answer the tokens for {"code": ..., "verifier": ...}. The redirect URI is the page's own address."""
+        """Return the tokens for {"code": ..., "verifier": ...}. The redirect URI is the page's own address."""
         code, verifier = _read_text(told, "code"), _read_text(told, "verifier")
         if code is None or verifier is None:
             return 400, {"message": 'the body is {"code": ..., "verifier": ...}'}
@@ -81,7 +81,7 @@ class CodeLogin:
         return await self._ask_provider(redeem)
 
     async def _renew(self, request: Request, told: object) -> Told:
-        """Answer new tokens for {"refresh": ...}."""
+        """Return new tokens for {"refresh": ...}."""
         refresh = _read_text(told, "refresh")
         if refresh is None:
             return 400, {"message": 'the body is {"refresh": ...}'}
@@ -93,7 +93,7 @@ class CodeLogin:
         return await self._ask_provider(renew)
 
     async def _revoke(self, request: Request, told: object) -> Told:
-        """End the refresh token of {"refresh": ...}, at a provider that can."""
+        """Revoke the refresh token of {"refresh": ...}, if the provider supports that."""
         refresh = _read_text(told, "refresh")
         if refresh is None:
             return 400, {"message": 'the body is {"refresh": ...}'}
@@ -107,7 +107,7 @@ class CodeLogin:
         return await self._ask_provider(revoke)
 
     async def _ask_provider(self, ask: Callable[[Issuer], Awaitable[dict[str, str]]]) -> Told:
-        """Answer what a request to the provider gives, or why it failed."""
+        """Return the provider's result, or why the request to it failed."""
         issuer = self._issuer
         if issuer is None:
             return _NONE
@@ -124,7 +124,7 @@ class CodeLogin:
             self._asking -= 1
 
     async def _discover(self, issuer: Issuer) -> dict[str, Any]:
-        """Return the discovery document; one request at a time reads it. Raises ProviderUnreachable."""
+        """Return the cached discovery document. Only one request at a time reads it. Raises ProviderUnreachable."""
         async with self._discovering:
             if time.monotonic() >= self._until:
                 self._failure, known = "", _KNOWN

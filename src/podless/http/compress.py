@@ -1,4 +1,4 @@
-"""gzip for large answers: off the event loop, or piece by piece as they are made."""
+"""gzip for large answers: off the event loop, or piece by piece while they are sent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from podless.http import sending
 from podless.http.message import Answer, Pieces, Request, Response
 
-THRESHOLD = 128 * 1024  # bytes; a real server's, as are these
+THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
 DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
-_WHOLE = 1 << 24  # bytes; of a longer answer what is compressed is not made before it is sent
+_WHOLE = 1 << 24  # bytes; longer answers are compressed while they are sent
 _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -26,14 +26,14 @@ def accepts_gzip(request: Request) -> bool:
 def shrink_answer(
     request: Request, answer: Response, threshold: int = THRESHOLD
 ) -> Answer | Coroutine[Any, Any, Answer]:
-    """Return the answer, or what gives it compressed where it is big and the client takes that."""
+    """Return the answer, or a coroutine that compresses it if it is large and the client accepts gzip."""
     if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer
     return compress_answer(request, answer, threshold)
 
 
 async def compress_answer(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
-    """Return the answer, compressed where it is big and the client takes that."""
+    """Return the answer, compressed if it is large and the client accepts gzip."""
     if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
@@ -53,7 +53,7 @@ def _deflate(chunks: Iterable[bytes | memoryview]) -> bytes:
 
 
 def _deflated(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """Yield compressed pieces, for answers that are made as they are sent."""
+    """Yield compressed pieces, for answers that are compressed while they are sent."""
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     for chunk in chunks:
         yield engine.compress(chunk)

@@ -1,7 +1,7 @@
 """Reads the requests of one client connection, within limits; answering.py answers them.
 
-A request is passed on when its head is complete and what came with it is parsed. Its body is read when the handler asks
-for it: a rejected client need not send it, and nothing large is held for unauthenticated clients.
+A request is passed on when its head is complete and the bytes that arrived with it are parsed. Its body is read when
+the handler asks for it: a rejected client need not send it, and nothing large is held for unauthenticated clients.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from podless.http.sending import Nowhere
 from podless.meta.errors import BadRequest
 
 _PIECE = 1 << 13  # bytes of a body that are parsed at a time
-_FEW = 1 << 11  # bytes of requests in a row; of those no more in one turn of the loop
-_AHEAD = 1 << 18  # bytes of answers that may wait for a client to read before its next request is begun
-_MUCH = 1 << 14  # bytes that come in at once; who sends so many is read from again when it is the user's turn
-_READING = 0.0003  # seconds that it takes to read on
+# bytes of pipelined requests that are parsed at a time, and then one step for each iteration of the loop
+_FEW = 1 << 11
+_AHEAD = 1 << 18  # bytes of unread answers; with more, the client's next request waits
+_MUCH = 1 << 14  # bytes of one read; after as many, the connection is read again at its user's next turn
+_READING = 0.0003  # seconds charged for this read
 _NOWHERE = Nowhere()
 _LOST = "unexpected EOF"
 _CROWDED = "the server holds too many request bodies, please try again later"
@@ -35,14 +36,15 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._parser = RequestParser(self, shared.limits.head, self._make, shared.heads)
         self._peer = ""
         self._certificate: Certificate | None = None
-        self._resting = False  # until it is the user's turn to send more
-        self._rest = b""  # bytes that were read, and are not parsed yet
+        self._resting = False  # reading is paused until the user's next turn
+        self._rest = b""  # received bytes that are not parsed yet
 
-    # what asyncio calls
+    # called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register the connection."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        # uvloop's transports do not inherit from asyncio.Transport
+        self._transport = cast(asyncio.Transport, transport)
         self._out.open(self._transport)
         self._shared.connections.add(self)
         peer = transport.get_extra_info("peername")
@@ -52,7 +54,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             return
         if der := tls.getpeercert(True):
             trusted = tls.trusted(der)
-            # what an unknown client says may be more than the module can read
+            # getpeercert() can fail on unusual certificates, so it is called for trusted ones only
             self._certificate = Certificate(der, tls.getpeercert() if trusted else {}, trusted=trusted)
         tls.over()
 
@@ -73,7 +75,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._unread(b"")
         if self._task is not None and self._current is None:
             self._task.cancel()
-        # they know us: what a connection and its TLS hold is to be free now, not when the garbage collector comes
+        # breaks reference cycles, so that the memory of connection and TLS is freed now
         self._parser.forget()
         self._parser = _DEAF
         self._task = self._in.request = None
@@ -93,7 +95,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._take_turns()
 
     def _take_turns(self) -> None:
-        """Pause reading after many bytes, until other users had their turn."""
+        """Pause reading after many bytes, until other users have had their turn."""
         if not self._resting:
             self._resting = True
             if not self._paused:
@@ -128,7 +130,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
     def _feed_pieces(self, data: bytes | memoryview) -> None:
         start = 0
         while start < len(data) and not self._closing:
-            if len(self._waiting) >= self._limits.pipeline or (start and self._served):  # others are to be served first
+            if len(self._waiting) >= self._limits.pipeline or (start and self._served):  # other users first
                 self._unread(bytes(data[start:]))
                 return
             step = _FEW if self._in.request is None else _PIECE
@@ -136,14 +138,14 @@ class Connection(Answering, asyncio.BufferedProtocol):
             start += step
 
     def _unread(self, data: bytes) -> None:
-        """Keep bytes that are parsed later; where too many of them are kept, the connection ends."""
+        """Keep bytes to parse them later. If too many are kept, the connection is closed."""
         self._shared.held.loose += len(data) - len(self._rest)
         self._rest = data
         if data and self._shared.held.crowded:
             self.abort()
 
     def eof_received(self) -> bool:
-        """Keep the transport open for answers if it can: the client has sent everything."""
+        """Keep the transport open for pending answers, if it can: the client has sent everything."""
         return False
 
     def _hush(self) -> None:
@@ -158,7 +160,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._loop.call_soon(self._resume)
 
     def _go_on(self) -> None:
-        """Serve requests that arrived behind others which were answered at once."""
+        """Continue with requests that arrived behind others."""
         if self._paused:
             self._paused = False
             self._resume()
@@ -172,7 +174,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         if not self._paused and not self._resting:
             self._transport.resume_reading()
 
-    # what the parser tells
+    # called by the parser
 
     def _make(self, method: str, target: str, headers: dict[str, str]) -> Request:
         request = Request(method, target, headers, self._peer)
@@ -193,7 +195,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._turn_soon()
 
     def _flooded(self) -> bool:
-        """Return whether too many answers wait for the client already."""
+        """Return whether too many bytes of answers wait for the client."""
         if self._out.writable is not None:
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
@@ -254,7 +256,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._turn_soon()
 
     def _broken(self, request: Request, error: Exception) -> None:
-        """Note that the body of the current request cannot be read."""
+        """Report that the body of the current request cannot be read."""
         request.fault = error
         if self._in.wanted is not None:
             self._in.fail(error)
@@ -264,7 +266,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
     # bodies
 
     async def body(self, request: Request) -> bytes:
-        """Return the whole body of a request, read now if it is not there.
+        """Return the whole body of a request; reads what has not arrived yet.
 
         Raises TooLarge, TooManyRequests, BadRequest.
         """

@@ -35,13 +35,13 @@ _SAFE = [
 _FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
 _ANEW = ("Cache-Control", "no-cache")
 _NEVER = ("Cache-Control", "no-store")
-_LONGEST = 1 << 13  # bytes of a code and what belongs to it
+_LONGEST = 1 << 13  # maximum bytes of the body of a login request
 _NOWHERE = "page not found\n"
 _FOREIGN = "requests of other sites are rejected\n"
 
 
 class Console:
-    """The console of one server. token: returns the administrator's, which a one-time link gives.
+    """The console of one server. token: returns the administrator's token, for a one-time link.
 
     login: exchanges codes and refresh tokens at an OpenID Connect provider.
     """
@@ -54,14 +54,14 @@ class Console:
         self._packed: dict[Path, bytes] = {}
 
     def filter(self, handler: Handler) -> Handler:
-        """Answer requests below /console, and reject requests that other sites send with a user's certificate."""
+        """Answer requests below /console, and reject cross-site requests that have a client certificate."""
 
         def handle(request: Request) -> Answer | Pending:
             path = request.path
             if path.startswith(PLACE) and (path == PLACE or path[len(PLACE)] == "/"):
                 return self._answer(request)
             if request.certificate is not None and is_foreign(request.headers):
-                return _refuse(403, _FOREIGN)  # the browser adds the certificate to whatever a page sends
+                return _refuse(403, _FOREIGN)  # a browser sends the certificate with requests of any page
             return handler(request)
 
         return handle
@@ -90,16 +90,16 @@ class Console:
             return Response(200, [asset.body], asset.media, headers)
         packed = self._packed.get(asset.file)
         if packed is None:
-            packed = self._packed[asset.file] = await asyncio.to_thread(pack_bytes, asset.body)  # up to 50 ms
+            packed = self._packed[asset.file] = await asyncio.to_thread(pack_bytes, asset.body)  # takes up to 50 ms
         return Response(200, [packed], asset.media, [*headers, ("Content-Encoding", "gzip")])
 
     async def _begin_login(self) -> Answer:
         return _tell(*await self._login.begin_login())
 
     async def _exchange(self, request: Request) -> Answer:
-        """Answer the token for the code of a one-time link, or pass the body on to the login at a provider.
+        """Answer the token for the code of a one-time link, or pass the body to the login at a provider.
 
-        Raises BadRequest for a body that ends early.
+        Raises BadRequest for an incomplete body.
         """
         if "origin" not in request.headers:
             return _refuse(403, "")
@@ -118,7 +118,7 @@ class Console:
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
-    """Return whether a page of another origin sends a request, by the headers that browsers set."""
+    """Return whether a page of another origin sends the request, by the headers that browsers set."""
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
         return True

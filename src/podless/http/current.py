@@ -1,7 +1,7 @@
-"""Waits for the current state, for servers that share a store: each request sees all earlier writes of other servers.
+"""Waits until this server shows all earlier writes of other servers, if several share a store.
 
 Reads wait at the gate, before they are parsed, so that one answer of the store releases many without a task for each.
-The filter handles all others, and reads that have a timeout or more to wait for.
+The filter handles other requests, and reads that set a timeout or must wait for a definition.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from podless.cache.current import FreshnessScope
 from podless.http.message import Answer, Gate, Handler, Pending, Request, Response, Stream
 from podless.verbs.call import API
 
-_ASKED = ("/api", "/openapi")  # what is answered from the state; health and metrics must not wait for it
+_ASKED = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
 
 
 def reads_wait(api: API) -> Gate | None:
-    """Return the gate, where there may be other servers."""
+    """Return the gate, None if no other server can write to the store."""
     if api.store.prompt:
         return None
 
@@ -37,12 +37,12 @@ def reads_wait(api: API) -> Gate | None:
 
 
 def _at_once(api: API) -> bool:
-    """Return whether there is nothing to wait for."""
+    """Return whether the state is current."""
     return api.cache.fresh and not _unsettled(api)
 
 
 def _unsettled(api: API) -> bool:
-    """Return whether a definition has changed and is not in force yet."""
+    """Return whether a changed definition is not in force yet."""
     definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     return definitions is not None and definitions.busy
 
@@ -57,7 +57,7 @@ def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseEx
 
 
 def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
-    """Return the filter, where there may be other servers; it stands before all that looks at the state."""
+    """Return the filter, if other servers can write to the store. It stands before all filters that read the state."""
     return [] if api.store.prompt else [_filter(api)]
 
 

@@ -1,4 +1,4 @@
-"""The filter for the time that a request sets itself: ?timeout=.
+"""The filter for the timeout that a request sets: ?timeout=.
 
 Source: WithRequestDeadline and WithTimeoutForNonLongRunningRequests of k8s.io/apiserver.
 """
@@ -15,8 +15,8 @@ from podless.http.message import TEXT, Answer, Handler, Pending, Request, Respon
 from podless.meta.errors import BadRequest
 from podless.remote import DEADLINE
 
-_MOST = 60.0  # seconds; a longer time is no time of the client's own
-_LONGEST = 100  # characters of a duration; Go reads no number as long as that
+_MOST = 60.0  # seconds; longer timeouts have no effect
+_LONGEST = 100  # maximum characters of a duration; Go rejects such long numbers too
 _UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -56,7 +56,7 @@ async def _within(work: asyncio.Future[Answer], until: float) -> Answer:
 
 
 def _forget(work: asyncio.Future[Answer]) -> None:
-    """Ignore the result of work that comes too late."""
+    """Ignore the result of work whose request has timed out."""
     if not work.cancelled():
         work.exception()
 

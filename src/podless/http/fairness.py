@@ -1,8 +1,8 @@
 """Fair queueing between users, with limits on requests in flight.
 
-While one user is active, requests go straight to their handlers. While several are active, one turn of the event loop
-starts a bounded amount of work; other requests wait in a queue of their user, and the user with the least work so far
-is next. Work from the time when a user was alone does not count (start-time fair queueing).
+While one user is active, requests go straight to their handlers. While several are active, one iteration of the event
+loop starts a bounded amount of work. Other requests are queued by user, and the user with the least work so far is
+next. Work from the time when a user was alone does not count (start-time fair queueing).
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from podless.http.flows import Flows
 from podless.http.limits import Limits
 from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settle_answer
 
-_TURN = 0.001  # seconds of work that are begun in one turn of the loop while several users ask
-_LATER = 0.0002  # seconds that work is taken for which a handler only begins
-_WIRE = 0.0001  # seconds that it takes to read a request and to send its answer
-_MANY = 1000  # users; of more, those who are behind are forgotten, which makes no difference
-_SHARED = 1.0  # seconds for which another user's request is remembered
-_SWEEP = 0.5  # seconds between two looks at requests that wait
+_TURN = 0.001  # seconds of work that one iteration of the loop starts while several users are active
+_LATER = 0.0002  # seconds charged for a request whose handler continues later
+_WIRE = 0.0001  # seconds charged for reading a request and sending its answer
+_MANY = 1000  # accounts that are kept; with more, those below the minimum are dropped, which changes nothing
+_SHARED = 1.0  # seconds for which another user counts as active
+_SWEEP = 0.5  # seconds between two checks for requests that waited too long
 _REFUSAL = b"Too many requests, please try again later.\n"
 
 
-_Queue = deque[tuple[Request, asyncio.Future[Any], float]]  # the requests of one user that wait, and since when
+# queued requests of one user, with the time since when they wait
+_Queue = deque[tuple[Request, asyncio.Future[Any], float]]
 
 
 class PriorityAndFairness:
-    """The filter that hands requests on, each in its turn."""
+    """The filter that starts requests in fair order."""
 
     _handler: Handler
 
@@ -42,12 +43,12 @@ class PriorityAndFairness:
         self._loop = asyncio.get_running_loop()
         self._last = ""
         self._shared_until = 0.0
-        self._left = _TURN  # seconds that may still be begun in this turn
+        self._left = _TURN  # seconds of work that this iteration may still start
         self._working: dict[str, int] = {}
         self._at_work = 0
         self._queues: dict[str, _Queue] = {}
         self._had: dict[str, float] = {}  # seconds of work, by user
-        self._fair = 0.0  # the share of the user who was served last; the minimum for all others
+        self._fair = 0.0  # the account of the user who was served last; the minimum for all others
         self._waiting = 0
         self._turning = False
         self._sweeper: asyncio.TimerHandle | None = None
@@ -60,7 +61,7 @@ class PriorityAndFairness:
         return self.handle
 
     def handle(self, request: Request) -> Answer | Pending:
-        """Return the answer, or a coroutine that gives it; 429 where there is too much to do."""
+        """Return the answer, or a coroutine that returns it; 429 if too many requests are queued."""
         user = request.user.name
         if user != self._last:
             if self._last:
@@ -72,7 +73,7 @@ class PriorityAndFairness:
         return self._shared(user, request)
 
     def _shared(self, user: str, request: Request) -> Answer | Pending:
-        """Handle a request while other users are active, or too many requests are at work."""
+        """Handle a request while other users are active, or the limit of requests in flight is reached."""
         if not self._waiting and time.monotonic() > self._shared_until:
             self._shared_until = self._fair = 0.0
             self._had.clear()
@@ -91,17 +92,17 @@ class PriorityAndFairness:
         return self._later(turn)
 
     def _fits(self, user: str) -> bool:
-        """Return whether a request may start in this turn. A long turn goes on only for users who have had little."""
+        """Return whether a request may start now. A full iteration still starts requests of users with little work."""
         return self._left > 0 or (self._left > -_TURN and self._had.get(user, 0.0) <= self._fair + _TURN)
 
     def _room(self, user: str) -> bool:
-        """Return whether another request of a user may start. All users share one limit; each may use half of it."""
+        """Return whether a request of a user may start. Users share one limit; each may use half of it."""
         most = self._limits.in_flight
         return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
 
     def _begin_request(self, user: str, request: Request) -> Answer | Pending:
-        """Start a request. Raises what the handler raises."""
-        began = time.thread_time()  # CPU time of other threads is charged to no user
+        """Start a request, and charge its time to the user. Raises the error of the handler."""
+        began = time.thread_time()  # processor time of this thread only: other threads are charged to no user
         more = _WIRE
         had = self._due(user)
         try:
@@ -120,10 +121,10 @@ class PriorityAndFairness:
         try:
             return await settle_answer(await turn)
         finally:
-            del turn  # a refusal in it knows this frame, and with it the request
+            del turn  # its exception refers to this frame, and so to the request
 
     def _work(self, user: str, request: Request, pending: Any) -> Pending:
-        """Count a request as in flight until its answer is complete."""
+        """Count a request as in flight until its handler ends."""
         self._at_work += 1
         self._working[user] = self._working.get(user, 0) + 1
         return self._finish(user, request, pending)
@@ -148,7 +149,7 @@ class PriorityAndFairness:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """Start a turn of the loop: the user who has had least comes first."""
+        """Start queued requests in this iteration of the loop, beginning with the user with the least work."""
         self._turning = False
         self._left = _TURN
         while self._waiting and self._left > 0:
@@ -172,11 +173,11 @@ class PriorityAndFairness:
             self._had = {user: had for user, had in self._had.items() if had > self._fair}
 
     def _due(self, user: str) -> float:
-        """Return the time that a user is charged with. The user with the least is next."""
+        """Return the seconds of work on a user's account. The user with the least is next."""
         return max(self._had.get(user, 0.0), self._fair)
 
     def _all_waiting(self) -> list[Request]:
-        """Return the requests that wait."""
+        """Return all queued requests."""
         return [request for queue in self._queues.values() for request, _, _ in queue]
 
     def _refuse(self, request: Request, reason: str) -> Response:
@@ -185,13 +186,13 @@ class PriorityAndFairness:
         return too_many()
 
     def _next(self, user: str) -> tuple[Request, asyncio.Future[Any], float]:
-        """Return the first request that waits of a user, and since when it does."""
+        """Return the first queued request of a user, with its future and the time since when it waits."""
         queue = self._queues[user]
         request, turn, since = queue.popleft()
         self._waiting -= 1
         del self._queues[user]
         if queue:
-            self._queues[user] = queue  # behind all who had as much
+            self._queues[user] = queue  # behind users with equal accounts
         return request, turn, since
 
     def _sweep(self) -> None:
@@ -211,7 +212,7 @@ class PriorityAndFairness:
     # watches
 
     def _watch(self, user: str, request: Request, stream: Stream) -> Answer:
-        """Count a watch until it ends. All watches together have a limit, and each user has half of it."""
+        """Count a watch until it ends. All watches share a limit; one user may use half of it."""
         most = self._limits.watches
         if self._watching >= most or self._watches[user] >= max(most // 2, 1):
             stream.abandon()

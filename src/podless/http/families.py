@@ -1,4 +1,4 @@
-"""The families of /metrics, as a table: names, labels and types are those of kube-apiserver wherever it has them.
+"""The metric families of /metrics, as a table. kube-apiserver's names, labels and types are used where it has them.
 
 Source: k8s.io/apiserver's pkg/endpoints/metrics, pkg/util/flowcontrol/metrics and pkg/storage/etcd3/metrics; and
 Prometheus' clients for Go and Python.
@@ -15,7 +15,7 @@ GAUGE, COUNTER, HISTOGRAM = "gauge", "counter", "histogram"
 
 
 class Family(NamedTuple):
-    """A metric family. labels: names of the labels, in the order of the values of a sample."""
+    """A metric family. labels: their names, in the order of the values of a sample."""
 
     type: str
     help: str

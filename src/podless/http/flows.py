@@ -1,6 +1,6 @@
 """Finds the FlowSchema and priority level of requests, which two headers of each answer name.
 
-podless takes turns by user (fairness.py), so a level does not affect when a request runs. Source: k8s.io/apiserver
+podless queues by user (fairness.py), so a level does not affect when a request runs. Source: k8s.io/apiserver
 pkg/util/flowcontrol/rule.go, and pkg/server/filters/priority-and-fairness.go.
 """
 
@@ -25,19 +25,19 @@ Object = Mapping[str, Any]
 
 _ANY = "*"
 _PART = "resourceRules"
-_KEPT = 1024  # answers
-_MOST = 1000  # names of schemas and levels with metrics of their own
-_Names = tuple[str, str]  # of a priority level and a FlowSchema
+_KEPT = 1024  # cached matches
+_MOST = 1000  # pairs of schema and level that have their own metrics
+_Names = tuple[str, str]  # (priority level, FlowSchema)
 _OTHERS: _Names = ("", "")
 _PREFIX = "apiserver_flowcontrol_"
 _BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-_TEXTS = 64  # of a user's name and groups, and of what is asked, for which answers are kept
+_TEXTS = 64  # characters: matches with a longer user, group or attribute are not cached
 
 
 class SeatLimits(NamedTuple):
     """The concurrency limits of a priority level, in requests. podless does not enforce them.
 
-    nominal: its share. lower: what others leave it. upper: its maximum with borrowed seats.
+    nominal: its share. lower: the part that other levels cannot borrow. upper: its maximum with borrowed seats.
     """
 
     nominal: int
@@ -46,9 +46,9 @@ class SeatLimits(NamedTuple):
 
 
 class Flow:
-    """The last flow of similar requests: its user, and the header lines that name it.
+    """The flow of the last of similar requests: its user, and the head lines that name the flow.
 
-    count: requests that had it and are not counted elsewhere.
+    count: requests that are counted only here.
     """
 
     __slots__ = ("count", "lines", "user")
@@ -60,10 +60,10 @@ class Flow:
 
 
 class Flows:
-    """Finds the flow of requests. Nothing is reported if FlowSchemas are not served.
+    """Finds the flow of requests. Returns no lines if FlowSchemas are not served.
 
-    A match is kept by user and request. A frequent request also has a `Flow`, which needs no look-up (measured.py). A
-    changed schema or level drops both.
+    A match is cached by user and attributes. A frequent request also has a `Flow`, which needs no lookup (measured.py).
+    A changed schema or level drops both.
     """
 
     def __init__(self, api: API, seats: int) -> None:
@@ -78,12 +78,12 @@ class Flows:
         for collection in self._collections:
             collection.add_event_handler(self._forget)
         self._read: list[tuple[Object, bytes]] | None = None
-        self._spaced = False  # whether a schema is about certain namespaces
+        self._spaced = False  # a schema selects by namespace
         self._known: dict[object, bytes] = {}
         self._flows: list[Flow] = []
         self._names: dict[bytes, _Names] = {}
         self._counts: Counter[bytes] = Counter()
-        # of flows that were: their requests; and of all, how many were refused and why, and how long they waited
+        # requests of dropped flows; then rejections and waiting times of all flows
         self._were: Counter[_Names] = Counter()
         self._refused: Counter[tuple[str, str, str]] = Counter()
         self._waits: dict[tuple[str, str, str], Histogram] = {}
@@ -107,12 +107,12 @@ class Flows:
         flow.count = 0
 
     def find(self, request: Request, flow: Flow | None = None) -> bytes:
-        """Return the lines of an answer's head that name the flow of a request, which is counted.
+        """Return the head lines that name the flow of a request, and count the request.
 
-        flow: of those with the same verb, resource and scope, to be taken where nothing else counts.
+        flow: of earlier requests with the same verb, resource and scope; used if the other attributes do not matter.
         """
         if request.flow:
-            return request.flow  # of one that was refused
+            return request.flow  # a rejected request, which was counted then
         found = self._find(request, flow)
         if found:
             self._counts[found] += 1
@@ -142,7 +142,9 @@ class Flows:
         return found
 
     def _read_schemas(self) -> bool:
-        """Read the schemas whose level is there, those that go first before the others; False: they are not known."""
+        """Read the schemas with an existing level, by precedence. Returns False if they or the levels are not
+        loaded.
+        """
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
         schemas, levels = ([entry.decode() for entry in one.under(one.prefix)[0]] for one in self._collections)
@@ -161,7 +163,7 @@ class Flows:
         self._spaced = any(rule.get("namespaces") not in (None, [], [_ANY]) for rule in rules)
         return True
 
-    # figures
+    # metrics
 
     def _level_of(self, request: Request) -> _Names:
         """Return the names of a request's level and schema."""
@@ -202,7 +204,7 @@ class Flows:
 
 
 def _share_seats(levels: Iterable[Object], seats: int) -> dict[str, SeatLimits]:
-    """Give each level its part of the seats. Source: k8s.io/apiserver pkg/util/flowcontrol/apf_controller.go."""
+    """Divide the seats among the levels. Source: k8s.io/apiserver pkg/util/flowcontrol/apf_controller.go."""
     specs = {one["metadata"]["name"]: one["spec"] for one in levels}
     parts = {name: spec.get("exempt" if spec["type"] == "Exempt" else "limited") or {} for name, spec in specs.items()}
     shares = {name: part.get("nominalConcurrencyShares") or 0 for name, part in parts.items()}

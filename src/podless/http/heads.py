@@ -1,21 +1,22 @@
-"""Request heads whose fields arrived before, byte for byte: a client sends the same ones with each request.
+"""Parsed request heads, found again by their bytes: a client sends the same header fields with each request.
 
 Only the first line, the body's length and the body of such a request are new. llhttp parsed the other bytes when they
-first came (parsing.py), in a request alone and with nothing behind it. Anything less plain goes to llhttp each time.
+first came (parsing.py), in a request that arrived alone. llhttp parses every request that is less plain.
 """
 
 from __future__ import annotations
 
-_MOST = 256  # sorts of fields that are remembered
-_LONGEST = 1 << 12  # bytes of them
+_MOST = 256  # cached heads
+_LONGEST = 1 << 12  # maximum bytes of a cached head
 _LINE, _END = b"\r\n", b"\r\n\r\n"
 _BEHIND = b" HTTP/1.1"
 _METHODS = {name.encode(): name for name in ("GET", "POST", "PUT", "PATCH", "DELETE")}
 _LENGTHS = (b"\r\nContent-Length: ", b"\r\ncontent-length: ")
-_DIGITS = 7  # of a length
+_DIGITS = 7  # digits of a body's length
 _SLASH = ord("/")
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?&=%+,:"
-# leaves what is plain as it is, and nothing else: bytes that stay the same are not even copied
+# maps harmless characters to themselves and all others to something else: translate() returns the same bytes object if
+# all are harmless
 _SAME = bytes(code if code in _PLAIN else code ^ 0x80 for code in range(256))
 _OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
 _SIZE = "content-length"
@@ -30,12 +31,12 @@ named one.
 
 
 class Heads:
-    """Parsed fields of requests by their bytes, without the body's length."""
+    """Parsed header fields by their bytes, which exclude the body's length."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: dict[bytes, dict[str, str]] = {}  # the oldest first
+        self._known: dict[bytes, dict[str, str]] = {}  # oldest first
 
     def find(self, data: bytes) -> KnownHead | None:
         """Return the request in some bytes, if they are exactly one request and its fields are known."""
@@ -50,7 +51,7 @@ class Heads:
         return (*line, headers, body) if line is not None else None
 
     def keep(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
-        """Remember the fields of a request that the bytes were."""
+        """Cache the header fields of a request with these bytes."""
         end = data.find(_LINE)
         if _line(data, end) != (method, target) or not _OTHER.isdisjoint(headers):
             return
@@ -68,7 +69,7 @@ class Heads:
 
 
 def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
-    """Return the bytes behind the first line without the number of the body's bytes, that number, and the body."""
+    """Return the bytes after the first line without the digits of Content-Length, these digits, and the body."""
     stop = data.find(_END, end)
     for field in _LENGTHS:
         at = data.find(field, end, stop)
@@ -85,7 +86,7 @@ def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
 
 
 def _line(data: bytes, end: int) -> tuple[str, str] | None:
-    """Return method and target of the first line, if they have only harmless characters."""
+    """Return method and target of the first line, None if they have other than harmless characters."""
     first = data.find(b" ", 0, end)
     method = _METHODS.get(data[:first])
     if method is None or not data.endswith(_BEHIND, 0, end) or data[first + 1] != _SLASH:

@@ -1,4 +1,4 @@
-"""/healthz, /livez and /readyz, whole or check by check, as a real server answers them."""
+"""/healthz, /livez and /readyz, whole or for one check, as a real server answers them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Accounts for the bytes that the server holds for clients: bodies, answers and streams.
 
 There is one account with a limit, and half of it for each user. If it is full, the largest user makes room: the data
-that has waited longest for its client (a slow body, an unread answer) is cut off.
+that has waited longest for its client (a slow body, an unread answer) is dropped, and its request or connection ends.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Holder(Protocol):
     """Data that waits for a client and can be released."""
 
     def cut(self) -> None:
-        """Release the data and its bytes at once."""
+        """Release the data now, and end its request or connection."""
 
 
 class _Share:
-    """The bytes of one user. holders: with their bytes, the longest waiting first."""
+    """The bytes of one user. holders: with their bytes, in the order in which they began to wait."""
 
     __slots__ = ("holders", "size")
 
@@ -38,7 +38,7 @@ class _Share:
 
 
 class Held:
-    """The account of a server. most: total limit in bytes; a user has half of it.
+    """The account of a server. most: total limit in bytes; one user may use half of it.
 
     loose: received bytes that no request has asked for, charged to no user. sorts: bytes by purpose. replaced: returns
     the bytes of all states that were replaced so far; a client that reads a list or the start of a watch slowly keeps
@@ -59,12 +59,12 @@ class Held:
 
     @property
     def most(self) -> int:
-        """Bytes that may be held together."""
+        """The limit of bytes that are held together."""
         return self._most
 
     @property
     def held(self) -> int:
-        """Bytes that are held, or about to be."""
+        """The bytes that are held, or about to be."""
         return self._taken + self.loose
 
     @property
@@ -75,9 +75,9 @@ class Held:
     def charge_user(
         self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
     ) -> None:
-        """Charge bytes to a user. holder: has them while it waits for its client. Raises TooManyRequests.
+        """Charge bytes to a user. holder: owns them while they wait for its client. Raises TooManyRequests.
 
-        alone: the limits do not apply to a holder that owns everything on the user's account, or on the whole account.
+        alone: no limit applies to a holder if nothing else is on the user's account, or on the whole account.
         """
         share = self._users.get(user)
         if share is None:
@@ -95,10 +95,7 @@ class Held:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
     def hold(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
-        """Charge bytes that can no longer be rejected: the user's other holders are cut first.
-
-        False if it is this one's turn.
-        """
+        """Charge existing bytes; the user's other holders are cut first. Returns False if `holder` must be cut."""
         while True:
             try:
                 self.charge_user(user, size, sort, holder, alone=alone)
@@ -111,7 +108,7 @@ class Held:
                 return True
 
     def give(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
-        """Take bytes off again."""
+        """Take bytes off the account."""
         share = self._users[user]
         self._taken -= size
         self.sorts[sort] -= size
@@ -124,7 +121,7 @@ class Held:
             self._forget(user, share)
 
     def arrived(self, user: str, holder: Holder) -> None:
-        """Note that a holder no longer waits; its bytes stay charged, and are not cut any more."""
+        """Note that the data of a holder is complete: it stays charged, and is not cut any more."""
         if user in self._users:
             self._users[user].holders.pop(holder, None)
 
@@ -133,7 +130,7 @@ class Held:
             self._users.pop(user, None)
 
     def _make_room(self, mine: _Share, size: int) -> bool:
-        """Return whether there is room for more. Users who have more than this one make it."""
+        """Return whether there is room for more bytes. Users with more bytes than this one are cut to make it."""
         while self._taken + self.loose + size > self._most:
             others = [share for share in self._users.values() if share.holders and share.size > mine.size + size]
             if not others:
@@ -145,14 +142,14 @@ class Held:
         self.cuts += 1
         share.cut()
 
-    # who reads states of long ago
+    # readers of replaced states
 
     def reading(self, holder: Holder) -> None:
         """Note that a holder starts reading the present states."""
         self._readers[holder] = self.replaced()
 
     def read(self, holder: Holder) -> None:
-        """Note that a holder has read them."""
+        """Note that a holder has read all present states."""
         self._readers.pop(holder, None)
 
     def trim(self) -> None:

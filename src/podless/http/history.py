@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     table = lazy.Late("podless.publish.table")
 
-_MOST = 5000  # changes of one answer, where the client sets no limit
+_MOST = 5000  # changes in one answer if the client sets no limit
 _TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
 
 
@@ -109,7 +109,7 @@ class HistoryAnswers:
         return LogWatch(self, reader, call, form, chosen, after).stream()
 
     async def later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
-        """Return changes above a sequence number, oldest first. Raises Expired where there are too many."""
+        """Return changes above a sequence number, oldest first. Raises Expired if there are too many."""
         page = await self._page(reader, call, chosen, 0, after, _MOST)
         if page.following:
             raise Expired(_TOO_MANY)
@@ -117,14 +117,14 @@ class HistoryAnswers:
 
     @property
     def revision(self) -> int:
-        """The newest revision that this server shows."""
+        """The newest revision that this server's cache shows."""
         return self._api.cache.revision
 
     def follow(self, handler: Callable[[Any], None]) -> Callable[[], None]:
-        """Call a handler with all changes of the store. Returns a function that ends that."""
+        """Call a handler with all changes of the store. The returned function ends this."""
         return self._api.cache.add_change_handler(handler)
 
-    # objects as they were
+    # objects at earlier times
 
     async def settle_moment(self, call: Call) -> None:
         """Replace ?at=TIME by the revision of that time. Raises BadRequest, Expired."""
@@ -162,7 +162,7 @@ class HistoryAnswers:
 
 
 def asks_past(call: Call) -> bool:
-    """Return whether a read is of an earlier state. A real server ignores resourceVersionMatch for a get."""
+    """Return whether a read asks for an earlier state. A real server ignores resourceVersionMatch for a get."""
     match = call.query.get("resourceVersionMatch")
     return match is not None and match[:1] == ["Exact"] and options.read_text(call, "resourceVersion") not in ("", "0")
 
@@ -177,7 +177,7 @@ def _read_token(token: str) -> int:
 
 def _entry(change: Object) -> Entry:
     made = Entry.make_unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
-    made.revision = change["revision"]  # later than the kind, so that no schema is asked how to show it
+    made.revision = change["revision"]  # later than the kind was created, so that its bytes are shown as they are
     return made
 
 

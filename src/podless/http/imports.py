@@ -1,4 +1,4 @@
-"""The filter that imports what only some forms of bodies and answers need, before its first use and off the loop."""
+"""The filter that imports what some media types need, before their first use and off the loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import import_module
 from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 from podless.offload.offloop import OffLoop
 
-_MODULES = {  # part of a media type -> the modules for it, which take 15 to 36 ms
+_MODULES = {  # part of a media type -> its modules, whose import takes 15 to 36 ms
     "yaml": ("podless.codec.yamltext", "podless.codec.yamlwrite"),
     "protobuf": ("podless.structs.protobuf_messages",),
     "as=Table": ("podless.publish.table",),
@@ -24,7 +24,7 @@ def _import_all(names: Sequence[str]) -> None:
 def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Return a filter that imports what the media types of a request need, then handles the request."""
     missing = dict(_MODULES)
-    plain: set[tuple[str | None, str | None]] = set()  # media types of bodies and answers that need nothing
+    plain: set[tuple[str | None, str | None]] = set()  # pairs of media types (body, answer) that need no import
 
     def add_filter(handler: Handler) -> Handler:
         async def later(request: Request, names: list[str]) -> Answer:

@@ -1,4 +1,4 @@
-"""The body that comes in on one connection: read when the handler asks for it, and on the account of its user."""
+"""The body that arrives on one connection: read when the handler asks for it, and charged to its user."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from podless.http.limits import Limits
 from podless.http.message import Request
 from podless.meta.errors import TooLarge, TooManyRequests
 
-_FREE = 1 << 14  # bytes that came with a head, and are taken whatever else is held
-_CUT = "the request's body came in too slowly while others had too much to send, please try again later"
+_FREE = 1 << 14  # bytes of a body that arrived with the head, and are accepted even if the limit is reached
+_CUT = "the request body arrived too slowly and the server needed its memory, please try again later"
 
 
 class Incoming:
-    """Pieces of a body. request: whose body comes in, None between bodies. wanted: the handler waits for it."""
+    """Pieces of a body. request: owns the body, None between bodies. wanted: the handler waits for it."""
 
     __slots__ = ("_held", "_limits", "_pieces", "request", "size", "wanted")
 
@@ -47,7 +47,7 @@ class Incoming:
         return self.size <= _FREE or not self._held.crowded
 
     def keep(self, request: Request) -> None:
-        """Account for the body of a queued request."""
+        """Account for the body of a queued request, which is charged to no user yet."""
         request.loose = len(request.body)
         self._held.loose += request.loose
 
@@ -70,14 +70,14 @@ class Incoming:
         self._pieces = []
 
     def cut(self) -> None:
-        """Make room for others."""
+        """Drop the body to make room, and fail its request."""
         if self.request is not None:
             self._pieces.clear()
             self.release(self.request)
         self.fail(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
 
     def charge_body(self, request: Request) -> None:
-        """Put a body that the handler wants on the account of its user. Raises TooLarge, TooManyRequests."""
+        """Charge a body that the handler wants to its user. Raises TooLarge, TooManyRequests."""
         most, arriving = self._limits.body, request is self.request
         size = len(request.body) if not arriving else request.length if request.length >= 0 else most
         if max(size, self.size if arriving else 0) > most:
@@ -88,7 +88,7 @@ class Incoming:
         request.payer, request.taken = request.user.name, size
 
     async def rest(self, request: Request) -> bytes:
-        """Return the body once it is complete. Raises what `fail` gets."""
+        """Return the body when it is complete. Raises the error given to `fail`."""
         self.wanted = asyncio.get_running_loop().create_future()
         try:
             return await self.wanted

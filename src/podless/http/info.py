@@ -17,8 +17,8 @@ from podless.runtime.bounded import bounded_cache
 class RequestInfo(NamedTuple):
     """The parsed request line.
 
-    asked: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method, and
-    its resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
+    asked: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method, its
+    resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
     namespace. name: as in the path, where a segment may be empty. more: path segments behind the subresource. prefix:
     the verb that the path names (the old /watch/ and /proxy/).
     """
@@ -37,17 +37,18 @@ class RequestInfo(NamedTuple):
 
     @property
     def long_running(self) -> bool:
-        """Whether the answer goes on for as long as the client likes, so that no deadline holds."""
+        """Whether the client decides how long the answer lasts, so that no deadline applies."""
         return self.asked.verb in _LONG and bool(self.asked.resource)
 
 
 _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-_TELLING = ("watch", "fieldSelector")  # query parameters that change what is asked for
-_OF_A_NAMESPACE = {"status", "finalize"}  # what follows a namespace's name and is no resource in it
+_TELLING = ("watch", "fieldSelector")  # query parameters that change the attributes
+# subresources of namespaces; other names in their place are resources in the namespace
+_OF_A_NAMESPACE = {"status", "finalize"}
 _PREFIXES = ("watch", "proxy")
 _LONG = ("watch", "proxy")
-_ANY = "-"  # stands for a name
-_new = tuple.__new__  # makes a named tuple of all its values, without the call in Python that its own `__new__` is
+_ANY = "-"  # stands for any name
+_new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:
@@ -66,7 +67,7 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
 def _object(method: str, place: str) -> RequestInfo | None:
     """Return the attributes of a request for any object at a path; None if the last segment is not a name.
 
-    So the cache needs no entry for each object.
+    Objects share them, so that the cache needs no entry for each object.
     """
     found = _info(method, f"{place}/{_ANY}", "")
     named = found.name == found.asked.name == _ANY and not found.asked.subresource and not found.prefix
@@ -109,7 +110,7 @@ def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
 
 
 def _listing(query: str) -> tuple[str, str]:
-    """Return list or watch, and the name that a field selector on metadata.name requires."""
+    """Return (list or watch, the name that a field selector on metadata.name requires)."""
     given = parse_query(query) if query else {}
     watch = given.get("watch")
     verb = "watch" if watch and watch[0].lower() not in ("false", "0") else "list"

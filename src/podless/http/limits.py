@@ -1,4 +1,4 @@
-"""Limits on sizes, times and numbers of requests. The body limit and its text are kube-apiserver's."""
+"""Limits on sizes, times and numbers of requests. The body limit and its error text are kube-apiserver's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from podless.runtime.option import one_or_more, option, parse_megabytes
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one connection and of all together; the help text of each field describes it."""
+    """Limits of one connection and of all connections; each field's help text describes it."""
 
     in_flight: int = option(
         "--max-requests-inflight",

@@ -1,4 +1,4 @@
-"""The listening socket and all its connections, those in their TLS handshake included."""
+"""The listening socket and all its connections, including those in their TLS handshake."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 
-_SWEEP = 2.0  # seconds between two looks at the connections' deadlines
+_SWEEP = 2.0  # seconds between two checks of the connections' deadlines
 _BACKLOG = 1024
-_WINDOW = 1 << 16  # bytes that the system takes for a connection
-_AT_ONCE = 16  # connections that are taken in one turn of the loop
-_GRACE = 0.1  # seconds that requests at work may take to end when the server stops
-_AGAIN = 0.1  # seconds until connections are taken again where the system has no room for one
+_WINDOW = 1 << 16  # bytes of the socket's receive buffer
+_AT_ONCE = 16  # connections that one iteration of the loop accepts
+_GRACE = 0.1  # seconds for requests in progress to end when the server stops
+_AGAIN = 0.1  # seconds until the next attempt to accept if the system has no free file or memory
 
 
 class Listener:
@@ -49,8 +49,8 @@ class Listener:
         )
         self._sockets: list[socket.socket] = []
         self._turns = Handshakes()
-        self._handshakes: dict[Secure, None] = {}  # the oldest first
-        self._beginning: set[asyncio.Task[None]] = set()  # connections whose socket is not the loop's yet
+        self._handshakes: dict[Secure, None] = {}  # oldest first
+        self._beginning: set[asyncio.Task[None]] = set()  # accepted connections whose transport is being created
         self._sweeper: asyncio.TimerHandle | None = None
 
     @property
@@ -60,16 +60,16 @@ class Listener:
 
     @property
     def connections(self) -> set[Answering]:
-        """All that are open."""
+        """All open connections."""
         return self._shared.connections
 
     @property
     def is_connecting(self) -> bool:
-        """Whether clients wait for their connection: for the loop to take it, or for their handshake."""
+        """Whether clients wait to be accepted, or for their TLS handshake."""
         return bool(self._beginning or self._handshakes)
 
     async def open(self, host: str, port: int) -> int:
-        """Listen, and return the port. Raises OSError if the address is not available."""
+        """Listen, and return the port. Raises OSError if the address is in use or does not exist."""
         loop = asyncio.get_running_loop()
         try:
             for family, _, _, _, address in await loop.getaddrinfo(
@@ -94,7 +94,7 @@ class Listener:
                 accepted, _ = listening.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
-            except OSError:  # no room for one more: those who wait are looked at again a little later
+            except OSError:  # e.g. no free file descriptor; clients stay in the backlog until then
                 loop.remove_reader(listening)
                 loop.call_later(_AGAIN, self._accept_again, listening)
                 return
@@ -105,7 +105,7 @@ class Listener:
             asyncio.get_running_loop().add_reader(listening, self._accept, listening)
 
     def _accept_connection(self, accepted: socket.socket) -> None:
-        """Begin a connection where there is room for one; of those that do not get done with TLS the oldest goes."""
+        """Start a connection if there is room. At the limit, the oldest unfinished TLS handshake is closed."""
         if len(self.connections) + len(self._handshakes) >= self._limits.connections:
             if not self._handshakes:
                 accepted.close()
@@ -129,7 +129,7 @@ class Listener:
         task.add_done_callback(self._beginning.discard)
 
     def _secure(self, connection: Connection, context: ssl.SSLContext) -> Secure:
-        """Return a TLS connection. Raises what making a context raises."""
+        """Return a TLS connection. Raises the errors of making a context."""
         made = Secure(connection, context, self._turns, self._limits.handshake_time, self._settled)
         self._handshakes[made] = None
         return made
@@ -145,7 +145,7 @@ class Listener:
     async def _connect(self, accepted: socket.socket, protocol: Connection | Secure) -> None:
         try:
             await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
-        except OSError:  # the client is gone already
+        except OSError:  # the client has disconnected already
             if isinstance(protocol, Secure):
                 protocol.connection_lost(None)
 
@@ -165,7 +165,7 @@ class Listener:
         self._sockets.clear()
 
     async def close(self) -> None:
-        """Stop listening, end streams, give requests at work some time, then close all connections."""
+        """Stop listening, end streams, wait for requests in progress for 0.1 s, then close all connections."""
         self._deafen()
         if self._sweeper is not None:
             self._sweeper.cancel()
@@ -191,7 +191,7 @@ def _bound(family: int, host: str, port: int) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _WINDOW)  # those that are accepted have it from here
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _WINDOW)  # accepted sockets inherit it
         made.bind((host, port))
         made.listen(_BACKLOG)
     except OSError:

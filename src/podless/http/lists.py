@@ -1,4 +1,4 @@
-"""Long lists whose items have to be made: item by item as they are sent, in every form but that of stored bytes."""
+"""Long lists that are not sent as stored: items are made one by one while the list is sent."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ else:
     table = lazy.Late("podless.publish.table")
 
 
-LONG = 128  # objects
-_BYTES = 1 << 18  # of all objects
-_PIECE = 1 << 16  # bytes that are put together
-_MADE = 1 << 10  # bytes that making a row takes as long as, in what is put together; and as many as its object has
-_TOGETHER = 64  # the maximum number of such items
-_SHOWN = 64  # bytes that are decoded, encoded or moved in a step
-_MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
+LONG = 128  # objects; longer lists are made while they are sent
+_BYTES = 1 << 18  # bytes of all objects together, with the same effect
+_PIECE = 1 << 16  # bytes of items that are joined to one piece
+# a row counts as this many bytes when pieces are joined, plus the bytes of its object: making it takes time
+_MADE = 1 << 10
+_TOGETHER = 64  # maximum items of a piece
+_SHOWN = 64  # bytes per step on the meter, for decoding, encoding and moving
+_MARK = b'\n    "@"\n'  # placeholder for the items in indented JSON
 
 
 def is_long(page: Many) -> bool:
-    """Return whether a list is so long that it is not made in one go."""
+    """Return whether a list is made while it is sent."""
     return len(page.entries) > LONG or sum(len(entry.body) for entry in page.entries) > _BYTES
 
 
@@ -95,7 +96,7 @@ def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: st
 
 
 def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
-    """Yield rows joined with commas, many at a time."""
+    """Yield rows joined with commas, many in a piece."""
     ages = table.AgeFiller(clock.time())
     held: list[bytes | float] = []
     size = 0
@@ -151,7 +152,7 @@ def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]
 
 
 def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
-    """Return a list with its items replaced."""
+    """Return a decoded list with its items replaced."""
     whole: Object = serializer.decode_own(text)
     whole[name] = items
     return whole
@@ -174,7 +175,7 @@ def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]
 
 
 def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield indented JSON in pieces; items are indented as deep as they are."""
+    """Yield indented JSON in pieces. Items are indented to their depth."""
     head, _, tail = orjson.dumps(whole, option=orjson.OPT_INDENT_2).partition(_MARK)
     yield from _joined(head, map(_indented, items), b"\n" + tail)
 

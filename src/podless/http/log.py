@@ -32,6 +32,6 @@ def with_log(handler: Handler) -> Handler:
 def _log_request(request: Request, answer: Answer, began: float) -> None:
     status = answer.status if isinstance(answer, Response) else 200
     took = (time.perf_counter() - began) * 1000
-    # the query may hold what a client believes to be secret; a path cannot have line ends, but is quoted all the same
+    # the query is left out because it may contain secrets; texts of clients are quoted
     what = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
     log.info("http: %s %d %.1fms %s", ascii(what)[1:-1], status, took, ascii(request.user.name)[1:-1])

@@ -1,4 +1,4 @@
-"""Request durations and results by kind of request, for /metrics, under the names of k8s.io/apiserver."""
+"""Durations and results of requests by sort of request, for /metrics, under the names of k8s.io/apiserver."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
-_MOST = 2000  # sorts of requests with metrics of their own; clients can name any number of them
+_MOST = 2000  # sets of label values with their own metrics; clients can send any number of different ones
 _REFUSED, _FAILED = 401, 400
-_NOWHERE = (401, 403, 404)  # answers to what there may not be
+_NOWHERE = (401, 403, 404)  # answers for resources that may not exist, whose names are not used as labels
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 _APPLY = "application/apply-patch"
-_Sort = tuple[str, str, str, str, str, str, str, str]  # values of the labels, in their order
+_Sort = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
 _OTHERS: _Sort = ("", "", "", "", "", "", "", "")
-_Figures = tuple[_Sort, Histogram, dict[int, int]]  # times, and how many by status
+_Figures = tuple[_Sort, Histogram, dict[int, int]]  # (label values, durations, counts by status)
 _Plain = tuple[_Sort, Histogram, dict[int, int], Flow]
 _READS = ("get", "list", "watch")
 
 
 class Measured:
-    """The durations of one server's requests. working: those in flight, by whether they write. watches: the open ones.
+    """The durations of one server's requests. working: number in flight, by whether they write. watches: open watches.
 
-    flows: finds the flow of each, if FlowSchemas are served.
+    flows: finds the flow of each request, if FlowSchemas are served.
     """
 
     def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
-        # the same of objects and of creates, without a dry run, and the flow that the last of them had
+        # a faster key for requests for one object and creates, without dryRun; the value has the flow of the last one
         self._plain: dict[tuple[str, ...], _Plain] = {}
         self.flows = flows
         self.working = {False: 0, True: 0}
@@ -68,7 +68,7 @@ class Measured:
         asked, status = request.info.asked, answer.status
         plain: tuple[str, ...] | None = None
         if (asked.name or asked.verb == "create") and "dryRun" not in request.query_text:
-            # the empty namespace of what belongs to none makes another key
+            # without a namespace the key gets one more element, so that the two never mix
             plain = asked[:5] if asked.namespace else asked[:6]
             if asked.verb == "patch" and _applies(request):
                 plain = (_APPLY, *plain)
@@ -93,7 +93,7 @@ class Measured:
         return answer if isinstance(answer, (Response, Lost)) else self._counted(sort, answer)
 
     def _find_flow(self, request: Request, status: int, flow: Flow | None) -> None:
-        """Set the flow headers of a request, if its user is known."""
+        """Set the flow headers of a request whose user is known."""
         if self.flows is not None and status != _REFUSED:
             request.flow = self.flows.find(request, flow)
 
@@ -107,7 +107,7 @@ class Measured:
         return found
 
     def _counted(self, sort: _Sort, answer: Stream) -> Stream:
-        """Return a stream that counts as open until it ends."""
+        """Return a stream that counts as an open watch until it ends."""
         start = answer.start
 
         def begin(sink: Sink) -> Callable[[], None]:
@@ -165,10 +165,10 @@ def _sort(asked: Attributes, request: Request) -> _Sort:
 
 
 def _applies(request: Request) -> bool:
-    """Return whether a patch is an apply."""
+    """Return whether a patch is a server-side apply."""
     return request.headers.get("content-type", "").startswith(_APPLY)
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text can stand in a label as it is; a path may have anything in it."""
+    """Return whether a text is valid as a label value; a path may contain anything."""
     return text.isascii() and text.isprintable()

@@ -1,4 +1,4 @@
-"""A request as it came in, and the two kinds of answer: a whole one and a stream."""
+"""A request, and the two kinds of answers: a whole one, and a stream."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from podless.runtime.watchdog import Work
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
-_PIECE = 1 << 16  # bytes of a listing that are joined at a time
-SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
+_PIECE = 1 << 16  # bytes of a Listing that are joined to one piece
+SLOW = 1 << 17  # bytes; longer bodies are sent as fast as the client reads
 TOLD = 200  # characters of client data in a log line
 
 
 class BodySource(Protocol):
-    """The source of a request's body."""
+    """Reads the body of a request."""
 
     async def body(self, request: Request) -> bytes:
         """Return the whole body. Raises TooLarge, TooManyRequests, BadRequest."""
@@ -104,14 +104,14 @@ class Request:
 
     @property
     def query(self) -> dict[str, list[str]]:
-        """The query parameters; shared, not to be changed."""
+        """The query parameters. They are shared: do not change them."""
         return parse_query(self.query_text) if self.query_text else {}
 
 
 class Listing:
-    """A body of many items with commas between. Its pieces are joined as they are sent, so it never exists as a whole.
+    """A JSON body of many items with commas between, joined while it is sent, so that it never exists as a whole.
 
-    size: in bytes. cut: the start of some items that is left out, except for the brace.
+    size: in bytes. cut: start of some items, which is left out except for the brace.
     """
 
     __slots__ = ("_cut", "_head", "_items", "_tail", "size")
@@ -144,10 +144,10 @@ class Listing:
 
 
 class Pieces:
-    """A body whose pieces are made as they are sent.
+    """A body whose pieces are made while they are sent.
 
-    make: returns them, each time from the start. size: in bytes, -1 if unknown. own: roughly the bytes that it keeps
-    alive and nothing else does.
+    make: returns an iterator from the first piece. size: in bytes, -1 if unknown. own: approximate bytes that only this
+    body keeps alive.
     """
 
     __slots__ = ("_make", "own", "size")
@@ -162,7 +162,7 @@ class Pieces:
 
 
 def is_long(answer: Response) -> bool:
-    """Return whether an answer goes out as fast as the client takes it, if there is room for it."""
+    """Return whether an answer is so long that it is sent as fast as the client reads."""
     return not 0 <= answer.size <= SLOW
 
 
@@ -205,7 +205,7 @@ class Sink(Protocol):
 
 
 class Ending:
-    """A sink that calls a function once its stream ends. Code that stops the stream must call `report_end`, too."""
+    """A sink that calls a function at the end of its stream. Code that stops the stream must call `report_end`, too."""
 
     __slots__ = ("_on_end", "_sink", "pull", "send")
 
@@ -216,7 +216,7 @@ class Ending:
         self.pull = sink.pull
 
     def report_end(self) -> None:
-        """Call the function that waits for the end, once."""
+        """Call the function, at most once."""
         if self._on_end is not None:
             self._on_end()
             self._on_end = None
@@ -228,7 +228,7 @@ class Ending:
 
 
 class Nobody(Sink):
-    """A sink that accepts nothing."""
+    """A sink that discards everything."""
 
     def send(self, data: bytes) -> bool:
         return False
@@ -241,11 +241,10 @@ class Nobody(Sink):
 
 
 class Stream:
-    """An answer that goes on.
+    """An answer without a fixed end.
 
-    `start` is called with the sink after the head is sent, and returns a function that stops it.
-
-    A stream that is not sent must be abandoned (`abandon`), because it already follows its source.
+    `start` is called with the sink after the head is sent, and returns a function that stops it. Call `abandon` on a
+    stream that is not sent, because it already follows its source.
     """
 
     __slots__ = ("headers", "media", "start")
@@ -267,7 +266,7 @@ class Stream:
 
 
 class Lost(Stream):
-    """No answer at all: the connection ends at once."""
+    """No answer: the connection is closed at once."""
 
     __slots__ = ()
 
@@ -278,10 +277,10 @@ class Lost(Stream):
 Answer = Response | Stream
 Pending = Coroutine[Any, Any, Answer]
 Handler = Callable[[Request], Answer | Pending]
-# has a function called with a request as soon as it can be answered; False where it can be at once
+# delays requests: returns False if the request can be handled now, else calls the function when it can
 Gate = Callable[[Request, Callable[[Request], None]], bool]
 
 
 async def settle_answer(answer: Answer | Pending) -> Answer:
-    """Return the answer of a handler, now or later."""
+    """Return the answer of a handler, and await it if necessary."""
     return answer if isinstance(answer, (Response, Stream)) else await answer

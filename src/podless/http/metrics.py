@@ -1,4 +1,4 @@
-"""/metrics: what the server holds and costs, in the text format of Prometheus.
+"""/metrics: the server's figures in the text format of Prometheus.
 
 Almost nothing is counted while requests are answered: figures are read when they are requested.
 """
@@ -34,7 +34,7 @@ class Audited(Protocol):
 
     @property
     def events(self) -> int:
-        """Events that it was given."""
+        """The number of events since the start."""
 
     @property
     def dropped(self) -> int:
@@ -66,7 +66,7 @@ class Metrics:
         self._started = clock.wall_time()
 
     def pieces(self) -> Callable[[], Iterator[bytes]]:
-        """Return a function that yields the metrics in pieces. Figures are current, except times and request counts."""
+        """Return a function that yields the metrics in pieces; most figures are read now, request counts later."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
         families = {**_of_process(self._started), **of_server}
         return partial(self._joined, families)

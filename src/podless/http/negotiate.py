@@ -30,7 +30,7 @@ DISCOVERY = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
 
 
 class AnswerForm(NamedTuple):
-    """The form of an answer. target: "" for the object itself, or Table ...; version: of meta.k8s.io."""
+    """The form of an answer. target: such as Table, "" for the object itself; version: of meta.k8s.io."""
 
     media: str = JSON
     target: str = ""
@@ -46,12 +46,12 @@ _AGGREGATED = frozenset({DISCOVERY})
 _AGGREGATED_BETA = _AGGREGATED | {(*DISCOVERY[:2], "v2beta1")}
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
-_PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # the agents that people use
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # starts of User-Agents of programs that show answers to people
 _CONVERSION = frozenset(("as", "g", "v"))
 
 
 def _fits(clause: MediaRange, media: str) -> bool:
-    """Return whether a media range holds a form."""
+    """Return whether a media range of Accept includes a media type."""
     kind, _, subtype = media.partition("/")
     return (clause.kind == kind and clause.subtype in (subtype, "*")) or clause.kind == clause.subtype == "*"
 
@@ -59,9 +59,9 @@ def _fits(clause: MediaRange, media: str) -> bool:
 def _offered(
     clause: MediaRange, media: str, allowed: frozenset[tuple[str, str, str]], builtin: bool
 ) -> AnswerForm | None:
-    """Return the form that a clause of Accept asks for, if it is offered.
+    """Return the form that a clause of Accept asks for, None if it is not offered.
 
-    Tables and custom objects have no protobuf form; their bare metadata has.
+    Tables and custom objects have no protobuf form; the PartialObjectMetadata of custom objects has one.
     """
     given = clause.parameters
     stream, server = given.get("stream", ""), given.get("sv", "")
@@ -83,9 +83,9 @@ def _offered(
 def choose_form(
     accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
 ) -> AnswerForm | None:
-    """Return the form that an Accept header asks for, or None where nothing offered will do.
+    """Return the form that an Accept header asks for, None if nothing suitable is offered.
 
-    allowed: what objects may be turned into. builtin: whether whole objects may be protobuf.
+    allowed: the targets (such as Table) that are offered. builtin: whether whole objects may be protobuf.
     """
     if not accept.strip():
         return AnswerForm(offered[0])
@@ -112,7 +112,7 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
 
 
 def of_stream(form: AnswerForm) -> AnswerForm:
-    """Return the form of a watch's events, which are never YAML; asked once the watch is known to be sound.
+    """Return the form of a watch's events, which are never YAML. Call it after other errors of the watch are excluded.
 
     Raises NotAcceptable.
     """
@@ -122,9 +122,9 @@ def of_stream(form: AnswerForm) -> AnswerForm:
 
 
 def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -> None:
-    """Check that an Accept header accepts */* or one of a route's types by its full name. Raises NotAcceptable.
+    """Check that an Accept header accepts */*, or one of a route's media types exactly. Raises NotAcceptable.
 
-    streams: more offered types, which no full name matches.
+    streams: more offered types, for the error text only.
     """
     if not accept.strip() or accept in offered:
         return
@@ -134,7 +134,7 @@ def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -
 
 
 def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
-    """Return the form of a discovery document. aggregated: of all groups, if the client asks for that.
+    """Return the form of a discovery document. aggregated: the document exists in aggregated form too.
 
     Raises NotAcceptable.
     """
@@ -148,18 +148,18 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
 
 
 def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
-    """Return the form, indented where the client is a person."""
+    """Return the form, indented if a person reads the answer."""
     return form if form.pretty or not for_people(query, agent) else form._replace(pretty=True)
 
 
 def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
-    """Return whether the client is a person: by the parameter `pretty`, or by what sends the request."""
+    """Return whether a person reads the answer: by the parameter `pretty`, else by the User-Agent."""
     given = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
     return given in _TRUE if given else agent.startswith(_PEOPLE)
 
 
 def of_error(accept: str) -> AnswerForm:
-    """Return the form of an error. It is indented JSON if the client takes nothing that an error can be written as.
+    """Return the form of an error. It is indented JSON if the client accepts no form that errors have.
 
     Source: WriteObjectNegotiated and WriteRawJSON in apiserver's endpoints/handlers/responsewriters.
     """
@@ -172,7 +172,7 @@ def _refusal(offered: tuple[str, ...]) -> str:
 
 
 def body_type(header: str, *, custom: bool) -> str:
-    """Return the form of a request body; none said means JSON. Custom objects are no protobuf.
+    """Return the media type of a request body; without a header JSON. Custom objects have no protobuf form.
 
     Raises UnsupportedMediaType.
     """
@@ -206,7 +206,7 @@ def _media_type(header: str) -> str:
 
 
 def _blanks(text: str, at: int) -> int:
-    """Return the place of the next character that is not blank; 0 for an invalid place."""
+    """Return the position of the next character that is not blank; 0 for an invalid position."""
     while 0 < at < len(text) and text[at].isspace():
         at += 1
     if not at and text[:1].isspace():

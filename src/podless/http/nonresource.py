@@ -1,4 +1,4 @@
-"""Everything that is not an object: health, version, discovery and OpenAPI documents."""
+"""Paths that are not resources: health, version, discovery and OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from podless.version import __version__
 PLACE = "/debug/pprof"
 _PLAIN = b"text/plain; charset=utf-8"
 _SHOWN = b'<a href="/debug/pprof/">Found</a>.\n\n'
-# what has a profile or an index on a real server, and nothing here
+# profiles and index pages of a real server; podless has no profiles
 _REAL = ("", "profile", "symbol", "trace", "allocs", "block", "goroutine", "heap", "mutex", "threadcreate")
 
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
-_SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
+_SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # paths below these are not served
 _HOUR = [("Cache-Control", "public, max-age=3600")]
-_PART = 1 << 10  # steps, at which work may be suspended before it goes on inside of C
-_SHORT = 1 << 14  # bytes of JSON that become YAML in one go
+_PART = 1 << 10  # a charge before long calls in C, so that other work can run first
+_SHORT = 1 << 14  # bytes of JSON; longer documents become YAML in slices
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
 
 def version_info(release: Facts = RELEASE) -> dict[str, str]:
-    """Return the answer of /version; clients choose the behaviour of the release that it names."""
+    """Return the answer of /version. Clients adapt to the release that it names."""
     emulated = {
         "emulationMajor": "1",
         "emulationMinor": f"{release.minor}",
@@ -64,9 +64,9 @@ def version_info(release: Facts = RELEASE) -> dict[str, str]:
 
 
 class NonResource:
-    """Answers all paths that are not resources. address: host and port under which clients know the server.
+    """Answers all paths that are not resources. address: host and port under which clients reach the server.
 
-    off_loop: runs long work. pace: runs work in slices. accounts: publishes the key of service account tokens.
+    off_loop: runs long work. pace: runs work in slices. accounts: publishes the keys of service account tokens.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class NonResource:
             return self._keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
             return Response(200, [encode_pretty({"paths": self._paths()})], JSON)
-        if first == "logs" and not has("NoLogs"):  # as of a server that has none
+        if first == "logs" and not has("NoLogs"):  # this release has a route for /logs, although the logs are disabled
             _check_route(request, accept)
         if path.startswith(_SERVICES):
             raise NotServed
@@ -130,9 +130,9 @@ class NonResource:
         raise PageNotFound
 
     def _keys(self, accounts: Accounts, request: Request, accept: str) -> Response:
-        """Return the OpenID Connect discovery documents of service account tokens. Source: OpenID Connect Discovery.
+        """Return the OpenID Connect discovery document or the keys of service account tokens.
 
-        Raises MethodNotAllowed, NotAcceptable.
+        Source: OpenID Connect Discovery. Raises MethodNotAllowed, NotAcceptable.
         """
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
@@ -186,7 +186,7 @@ class NonResource:
         return self._off_loop.slice(self._below, request, parts, accept)
 
     def _below(self, request: Request, parts: list[str], accept: str) -> Response:
-        """Return the document of a group, or of one of its versions. Raises as `answer`."""
+        """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
         if len(parts) == 2:
             document = discovery.group_document(registry, parts[1])
@@ -228,7 +228,7 @@ class NonResource:
 
 
 def _encoded(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
-    """Return the aggregated document and its tag."""
+    """Return the aggregated document and its ETag."""
     document = discovery.aggregated_document(registry, core=core) | {"apiVersion": f"apidiscovery.k8s.io/{version}"}
     charge(_PART)
     body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
@@ -241,7 +241,7 @@ def _converted(body: bytes, form: negotiate.AnswerForm) -> Response:
 
 
 def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
-    """Return the document, unless the client has it."""
+    """Return the document, or 304 if the client has this version of it."""
     headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
     if request.headers.get("if-none-match", "") == f'"{tag}"':
         return Response(304, (), b"", headers)
@@ -249,7 +249,7 @@ def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
 
 
 def _check_route(request: Request, accept: str) -> None:
-    """Check a request for a built-in group's resource list, which has its own route.
+    """Check a request for the resource list of a built-in group, whose route accepts fewer forms.
 
     Raises MethodNotAllowed or NotAcceptable.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podless.publish.openapi import serve
     from podless.publish.openapi.serve import DocumentLibrary
 
-_WHILE = 0.001  # seconds that things are made for before others go on
+_WHILE = 0.001  # seconds after which other requests run before more parts are made
 
 
 class OpenAPI:
@@ -32,13 +32,13 @@ class OpenAPI:
         self._pace = pace
         self._making = asyncio.Lock()
         self._imported = False
-        # an answer is about the kinds as they were when it was begun
+        # the kinds of this registry generation, so that one answer is consistent
         self._generation = -1
         self._kinds: list[Kind] = []
 
     @cached_property
     def _library(self) -> DocumentLibrary:
-        from podless.publish.openapi.serve import DocumentLibrary  # many servers are never asked
+        from podless.publish.openapi.serve import DocumentLibrary  # imported late: many servers never answer this
 
         return DocumentLibrary(lambda: self._kinds, release=self._release, generation=lambda: self._generation)
 
@@ -91,7 +91,7 @@ class OpenAPI:
                 await self._run_steps(steps, user)
 
     async def _run_steps(self, steps: list[serve.PreparationStep], user: str) -> None:
-        """Make missing parts: long ones off the loop, others in turns with other work."""
+        """Make missing parts: long ones off the loop, others in turn with other requests."""
         until = time.perf_counter() + _WHILE
         for make, keep, long in steps:
             if long:

@@ -1,4 +1,4 @@
-"""Answers below /podless: a backup, the status, and on test servers the requests. RBAC decides by path who may ask."""
+"""Paths below /podless: a backup, the status, and on test servers the recorded requests. RBAC authorizes by path."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HOLD = 60.0  # seconds for which history is kept after a page of a backup was r
 
 
 class Operations:
-    """Answers operations requests of one server. leader: returns the server that runs the controllers, "" if unknown.
+    """Answers the paths of one server. leader: returns the server that runs the controllers, "" if unknown.
 
-    log: answers with the requests of clients, None if they are not recorded.
+    log: answers with the recorded requests of clients, None if they are not recorded.
     """
 
     def __init__(self, api: API, leader: Callable[[], str], log: RequestLog | None = None) -> None:
@@ -45,7 +45,7 @@ class Operations:
         raise PageNotFound
 
     async def _backup(self, request: Request) -> Response:
-        """Return a page of a backup. Headers have the revision of all pages, and the key to continue after."""
+        """Return a page of a backup. Headers have the revision of all pages, and the first key of the next page."""
         query = request.query
         given, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))
         if given and not (given.isascii() and given.isdigit() and len(given) < 19):
@@ -66,7 +66,7 @@ class Operations:
         return Response(200, [lines], TEXT, headers)
 
     def _hold(self) -> None:
-        """Keep history for a while."""
+        """Keep the history for another 60 s."""
         if self._let_go is None:
             self._let_go = self._api.store.hold()
         if self._timer is not None:

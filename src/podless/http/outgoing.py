@@ -1,7 +1,7 @@
 """The sending side of a connection: whole answers, long ones piece by piece as the client reads, and streams.
 
-What a client has not read is not made yet, or is charged to its user (held.py). A client that reads nothing for a while
-is cut off by the connection.
+Pieces are made when the client has read the earlier ones; what exists and is unread is charged to its user (held.py).
+The connection cuts off a client that reads nothing for some time.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from podless.runtime.slices import Incomplete, Pull
 
 log = logging.getLogger("podless")
 
-_HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport from which on the client is waited for, and until when
-_MAKING = 0.001  # seconds that pieces are made for before it is another one's turn
-_TURN = 1 << 18  # bytes that are sent before it is another one's turn; encrypted in less than a millisecond
+_HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport: above the first sending pauses, below the second it continues
+_MAKING = 0.001  # seconds of making pieces, after which other users have their turn
+_TURN = 1 << 18  # bytes sent in one turn; encrypting them takes less than a millisecond
 _NOWHERE = Nowhere()
-_FULL = "its user has as much waiting as --max-held-megabytes allows"
+_FULL = "unread data of its user has reached the limit of --max-held-megabytes"
 Piece = bytes | memoryview
 
 
 class Outgoing:
-    """Sends to one client. user: who is charged. writable: None while the client reads as fast as it is sent to.
+    """Sends to one client. user: is charged. writable: None while the client reads as fast as the server sends.
 
-    since: the loop's time at which the client was last seen reading, 0 while nothing waits for it.
+    since: loop time at which the client was last seen reading, 0 while no bytes wait for it.
     """
 
     __slots__ = (
@@ -58,7 +58,7 @@ class Outgoing:
         self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._sink: StreamSink | None = None
-        self._buffered = 0  # on the account for what the transport has
+        self._buffered = 0  # charged bytes in the transport's buffer
         self.clock = clock
         self.transport: asyncio.Transport = _NOWHERE
         self.user = ""
@@ -81,7 +81,7 @@ class Outgoing:
         if self.writable is not None:
             self.writable.set()
 
-    def cut(self, why: str = "others need the memory that waits for it") -> None:
+    def cut(self, why: str = "the server needs the memory of its unread data") -> None:
         """Disconnect the client, and log the reason."""
         log.warning("http: closed a connection of %s: %s", gotext.quote(self.user[:TOLD]), why)
         transport = self.transport
@@ -89,7 +89,7 @@ class Outgoing:
         transport.abort()
 
     def pause(self) -> None:
-        """Note that the client reads more slowly than it is sent to."""
+        """Note that the client reads more slowly than the server sends."""
         self.writable = asyncio.Event()
         self.since = self._loop.time()
         size = self.transport.get_write_buffer_size()
@@ -116,7 +116,7 @@ class Outgoing:
     # answers
 
     def head(self, answer: Response, end: bytes, flow: bytes, chunked: bool = True) -> bytes:
-        """Return the head of an answer. end: lines about the connection. flow: about its FlowSchema.
+        """Return the head of an answer. end: lines about the connection. flow: lines that name its FlowSchema.
 
         chunked: use it if the length is unknown.
         """
@@ -126,15 +126,15 @@ class Outgoing:
         return self.clock.head(answer.status, answer.media, answer.headers, length + end, flow)
 
     def charge(self, answer: Response) -> bool:
-        """Charge what exists only for a long answer, before it starts. Returns False if there is no room.
+        """Charge the bytes that exist only for a long answer, before it starts. Returns False if there is no room.
 
-        A list of stored bytes keeps only those that are replaced meanwhile. One answer always goes out if nothing else
-        is charged.
+        A list of stored bytes has none at the start; objects that are replaced meanwhile are counted by `Held.reading`.
+        One answer is always sent if nothing else is charged.
         """
         return not answer.own or self._held.hold(self.user, answer.own, STREAMS, self, alone=True)
 
     def whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
-        """Send a long, charged body piece by piece as the client reads it. done: called when all is sent.
+        """Send a long, charged body piece by piece as the client reads it. done: called when everything is sent.
 
         chunked: use it if the length is unknown.
         """
@@ -147,7 +147,7 @@ class Outgoing:
     # streams
 
     def stream(self, head: bytes, answer: Stream, framing: Framing, done: Callable[[], None]) -> Callable[[], None]:
-        """Begin a stream. done: called once it has ended in order. Returns what stops it."""
+        """Start a stream. done: called when it has ended in order. Returns a function that stops it."""
         self.transport.write(head)
         sink = self._sink = StreamSink(self, framing, done)
         return answer.start(sink)
@@ -167,11 +167,11 @@ class Outgoing:
         return self._held.hold(self.user, size, STREAMS, self)
 
     def drop(self, size: int) -> None:
-        """Take it off again."""
+        """Take bytes of a stream off the account."""
         self._held.give(self.user, size, STREAMS, self)
 
     def reading(self) -> None:
-        """Note that the stream starts with the present states."""
+        """Note that the stream starts to read the present states."""
         self._held.reading(self)
 
     def reach_now(self) -> None:
@@ -180,7 +180,7 @@ class Outgoing:
 
     @property
     def behind(self) -> int:
-        """Bytes that a stream's client may be behind."""
+        """The maximum of unread bytes of a stream's client."""
         return self._limits.buffer
 
     def pull(self, pieces: Iterator[Piece]) -> Pull[Piece]:
@@ -188,15 +188,15 @@ class Outgoing:
         return self._pace.pull(pieces)
 
     def soon(self, work: Callable[[], float | None]) -> None:
-        """Run work when it is this user's turn."""
+        """Run work at this user's next turn."""
         self._pace.soon(self.user, work)
 
 
 class StreamSink(Sink):
-    """Writes a stream's framed pieces. While the client does not read, they wait; with too many it is cut off.
+    """Writes a stream's framed pieces. They are queued while the client does not read; too many cut it off.
 
-    Pieces are shared by all clients that get the same, and are framed only as they are written. size: charged bytes
-    beside the waiting ones.
+    Pieces are shared by all clients with the same view, and framed when they are written. size: charged bytes besides
+    the queued ones.
     """
 
     def __init__(self, out: Outgoing, framing: Framing, done: Callable[[], None], size: int = 0) -> None:
@@ -220,7 +220,7 @@ class StreamSink(Sink):
             out.transport.write(self._wrap(data))
             return True
         if self._size + len(data) > out.behind:
-            out.cut("it reads a watch too slowly")
+            out.cut("the client reads a watch too slowly")
             return False
         if not out.keep(len(data)):
             out.cut(_FULL)
@@ -252,7 +252,7 @@ class StreamSink(Sink):
                 return
             except Exception as error:
                 log.error("http: an answer could not be produced: %s", trace_error(error))
-                out.cut("its answer could not be made")
+                out.cut("its answer could not be produced")
                 return
             if piece is None:
                 if self._ending:

@@ -1,4 +1,4 @@
-"""Bytes to requests: what llhttp (httptools) finds is put together here, within limits."""
+"""Turns bytes into requests with llhttp (httptools), within limits."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from podless.http.heads import Heads
 from podless.http.message import Request
 
 _MALFORMED = "the request is not HTTP/1.1"
-_LONG = 1024  # bytes of a target that is not kept for the next request
+_LONG = 1024  # bytes; a longer target is not kept to be compared with the next one
 _VERSIONS = ("1.1", "1.0")
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-_LONGEST = 32  # characters of an unknown method
-# the names of header fields that most clients send, in the ways that they write them
+_LONGEST = 32  # maximum characters of an unknown method
+# header names that most clients send, in their usual spellings
 _USUAL = ("accept", "accept-encoding", "authorization", "content-length", "content-type", "host", "user-agent")
 _NAMES = {written.encode(): name for name in _USUAL for written in (name, name.title())}
 
@@ -45,7 +45,7 @@ class Receiver(Protocol):
 class RequestParser:
     """Parses the bytes of one connection, in pieces of any size.
 
-    most: maximum bytes of a head. make: creates a request from method, target and headers. heads: known heads of all
+    most: maximum bytes of a head. make: creates a request from method, target and headers. heads: cached heads of all
     connections. After a failure nothing more is reported.
     """
 
@@ -60,14 +60,14 @@ class RequestParser:
         self._most = most
         self._make = make
         self._heads = heads
-        self._between = True  # no request has begun and not ended
+        self._between = True  # between two requests
         self._llhttp: Any = httptools.HttpRequestParser(self)
         self._deaf = False
-        self._method = ""  # one that llhttp does not know
-        self._ended = 0  # requests since `_take` was called
-        self._left = 0  # bytes of a body that are still to come, where that is known
+        self._method = ""  # a method that llhttp does not know
+        self._ended = 0  # number of requests since the last `_take`
+        self._left = 0  # remaining bytes of a body of known length
         self._in_head = False
-        self._unfinished = 0  # bytes of heads that are not whole, beyond the piece that they began in
+        self._unfinished = 0  # bytes of incomplete heads, not counting the piece in which they started
         self._reset()
 
     def _reset(self) -> None:
@@ -90,7 +90,7 @@ class RequestParser:
                 request.body = body
                 self._receiver.whole(request)
                 return
-        if 0 < self._left < len(data):  # what follows a body begins a request, and that is to be seen
+        if 0 < self._left < len(data):  # split after a body, so that the start of the next request is seen
             left = self._left
             self._feed(data[:left])
             data = data[left:]
@@ -106,7 +106,8 @@ class RequestParser:
                 if fresh and self._between and self._ended == 1:
                     self._keep(bytes(data))
                 break
-            except httptools.HttpParserUpgrade as upgrade:  # offered, but not taken: what follows is a request
+            # the client offers an upgrade, which is ignored; the next bytes are a request
+            except httptools.HttpParserUpgrade as upgrade:
                 data = data[upgrade.args[0] :]
                 self._llhttp = httptools.HttpRequestParser(self)
             except httptools.HttpParserInvalidMethodError:
@@ -119,7 +120,7 @@ class RequestParser:
                 self._too_long()
 
     def _keep(self, data: bytes) -> None:
-        """Remember the fields of the request that the bytes were."""
+        """Cache the header fields of a request with these bytes."""
         if self._heads is not None and not self._deaf:
             method = self._llhttp.get_method().decode("latin-1")
             self._heads.keep(data, method, self._target.decode("latin-1"), self._headers)
@@ -127,8 +128,7 @@ class RequestParser:
     def _unknown(self, data: bytes) -> bytes:
         """Replace a method that llhttp does not know, because a 405 needs the parsed request.
 
-        Returns the bytes with a method that llhttp knows. Only for a request at the start of the bytes: the place of
-        later ones is unknown.
+        Returns the bytes with a known method. Works only if the request starts at the first byte.
         """
         line, end, _ = data.partition(b"\n")
         method, _, rest = line.partition(b" ")
@@ -151,7 +151,7 @@ class RequestParser:
             self._deaf = True
             self._receiver.failed(status, text)
 
-    # what llhttp calls
+    # called by llhttp
 
     def on_message_begin(self) -> None:
         """Start a request."""
@@ -171,7 +171,7 @@ class RequestParser:
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header field. Fields behind a chunked body are ignored."""
+        """Add a header field. Trailers of a chunked body are ignored."""
         size = self._size = self._size + len(name) + len(value) + 4
         if size > self._most:
             self._too_long()
@@ -209,7 +209,7 @@ class RequestParser:
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
         request = self._make(method, self._target.decode("latin-1"), headers)
-        if len(self._target) > _LONG:  # the request may last
+        if len(self._target) > _LONG:  # the request may live long, and shares it
             self._target = b""
         request.version = version
         request.keep_alive = self._llhttp.should_keep_alive()
@@ -217,11 +217,11 @@ class RequestParser:
 
     def _join(self, repeated: dict[str, list[str]]) -> None:
         for key, values in repeated.items():
-            # a comma may be part of the name of a group; a line end can be in no value
+            # a group name may contain a comma; no value contains a line break
             self._headers[key] = ("\n" if key.startswith("impersonate-") else ", ").join(values)
 
     def _fault(self, version: str) -> str:
-        """Return what is wrong with a head by Go's rules; "" for nothing."""
+        """Return the error of a head by Go's rules; "" if it is valid."""
         headers = self._headers
         if version not in _VERSIONS:
             return _MALFORMED

@@ -1,7 +1,7 @@
-"""Checks which verbs collections, objects and subresources of a kind support, and makes the errors for others.
+"""Checks which verbs the collections, objects and subresources of a kind support, and makes the errors for others.
 
-Built-in kinds have a route for each path and method; custom kinds are checked verb by verb. Clients see the difference,
-as on a real server.
+Built-in kinds have a route for each path and method; custom kinds are checked verb by verb. As on a real server, the
+errors differ.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from podless.meta.errors import BadRequest, MethodNotAllowed, NotServed, PageNot
 from podless.verbs.call import Call
 from podless.verbs.patch import media_type
 
-_EVERYWHERE = ("list", "watch")  # what is done in all namespaces at once
+_EVERYWHERE = ("list", "watch")  # verbs that work on all namespaces together
 _ON_SUBRESOURCES = {"get", "update", "patch"}
 
 
 def check_place(call: Call, info: RequestInfo, method: str) -> None:
-    """Return whether there is such a place and the verb is one for it, as far as a subresource has no say in it.
+    """Check that the path exists and supports the verb, except for rules that depend on the subresource.
 
     Raises PageNotFound, NotServed, MethodNotAllowed, UnsupportedMediaType or BadRequest.
     """
@@ -62,12 +62,12 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
 
 
 def _leads_on(kind: Kind, subresource: str) -> bool:
-    """Return whether there may be any path below."""
+    """Return whether any path may follow the subresource."""
     return subresource == "proxy" and kind.subresource(subresource) is not None
 
 
 def check_subresource(call: Call, info: RequestInfo) -> None:
-    """Return whether the version has the subresource with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
+    """Check that the version has the subresource with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
     kind = call.kind
     if call.subresource not in kind.subresources(call.version):
         raise call.not_found() if kind.custom else NotServed

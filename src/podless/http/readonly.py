@@ -1,4 +1,4 @@
-"""The filter of a server that takes no writes."""
+"""The filter of a read-only server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from podless.http.message import Answer, Handler, Pending, Request
 from podless.meta.errors import Forbidden
 
 _READS = ("get", "list", "watch")
-_REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")  # a review is created and never stored
+_REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")  # reviews are created but never stored
 
 
 def with_read_only(handler: Handler) -> Handler:

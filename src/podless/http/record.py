@@ -13,7 +13,7 @@ from podless.http.message import Answer, Handler, Lost, Pending, Request, Respon
 from podless.http.target import mask_query
 from podless.runtime import clock
 
-_MOST = 4000  # requests that are known
+_MOST = 4000  # requests that are kept
 _Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]
 
 
@@ -46,7 +46,7 @@ class RecentRequests:
     """The last few thousand answered requests, oldest first.
 
     open: number of requests in flight, without watches. last: time of the last request or answer, by the monotonic
-    clock. count: number of requests that were ever recorded.
+    clock. count: number of requests recorded since the start.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class RecentRequests:
         return _make_asked(self._lines[place])
 
     def follow(self, told: Callable[[], None]) -> Callable[[], None]:
-        """Call a function after each record, on the server's loop. Returns a function that ends that."""
+        """Call a function after each record, on the server's loop. The returned function ends this."""
         key = object()
         self._followers[key] = told
 
@@ -122,7 +122,7 @@ class RecentRequests:
         return [_make_asked(line) for line in self._lines.copy() if line[2] >= moment]
 
     def after(self, mark: float) -> list[Asked]:
-        """Return the requests answered at or after a reading of time.monotonic, however the clock was moved."""
+        """Return the requests answered at or after a reading of time.monotonic, which no test advances."""
         return [_make_asked(line) for line in self._lines.copy() if line[0] >= mark]
 
     def where(self, **wanted: str | int) -> list[Asked]:

@@ -34,21 +34,21 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 STATUS = load_struct("meta/v1", "Status")
 
 
-_SHORT = 1 << 13  # bytes of JSON that become YAML in one go
-_TREE = 8  # times as much memory as its JSON takes, about, that a decoded object takes
-_MOVED = 64  # bytes that are decoded or encoded in a step
+_SHORT = 1 << 13  # bytes; the JSON of a shorter object becomes YAML, or an answer, in one go
+_TREE = 8  # memory of a decoded object, in multiples of its JSON
+_MOVED = 64  # bytes per step on the meter, for decoding and encoding
 
 
 def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
-    """Return the answer of a verb. kept: the rows of tables that were shown before.
+    """Return the answer of a verb. kept: the cache of table rows.
 
-    Raises NotAcceptable or BadRequest for forms that do not fit it.
+    Raises NotAcceptable or BadRequest if the outcome does not have this form.
     """
-    if form is PLAIN and isinstance(outcome, Single) and outcome.entry is not None:  # what is asked for most
+    if form is PLAIN and isinstance(outcome, Single) and outcome.entry is not None:  # the most frequent case
         return Response(outcome.code, (view.encode_body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
-        if isinstance(outcome, Many):  # messages are kept with the objects
+        if isinstance(outcome, Many):  # the messages are cached with the objects
             answer.own = 0
         return answer
     body: Sequence[bytes] | Listing | Pieces
@@ -77,22 +77,22 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
         charge(len(whole) // _MOVED)
         body = [encode_pretty(obj)]
     elif not isinstance(body, Listing):
-        body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
+        body = [*body, b"\n"]  # Go's encoder ends each JSON object with a line break; encode_pretty has added it
     return Response(code, body, form.media.encode())
 
 
 def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
-    """Return whether an answer about one object takes so little that it need not be made in slices."""
+    """Return whether an answer about one object is cheap enough to be rendered outside of slices."""
     entry = getattr(outcome, "entry", None)
     if entry is None:
         return True
     if len(entry.body) <= _SHORT:
-        return form is PLAIN or form.target != "Table" or not call.kind.custom  # whose columns may cost anything
+        return form is PLAIN or form.target != "Table" or not call.kind.custom  # custom columns can be expensive
     return form is PLAIN and view.known_body(call.kind, call.version, entry) is not None
 
 
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
-    """Prepare the forms of a long list's objects in slices, so that the list's length is known."""
+    """Make the protobuf messages or sort keys of a long list in slices; the list's length is then known."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
         return
     kind, version = call.kind, call.version
@@ -113,7 +113,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
         await api.off_loop.slices.run(make, some)
     order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
-        look = order  # for mypy: what it is within a function
+        look = order  # mypy does not narrow `order` inside the function
 
         def find(some: Sequence[Entry]) -> None:
             for entry in some:
@@ -124,7 +124,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
 
 
 def lay_out(call: Call, form: AnswerForm) -> None:
-    """Prepare the columns of a table that is rendered off the loop. Must run on the loop."""
+    """Compute the columns of a table that is rendered off the loop. Call it on the loop."""
     if form.target == "Table":
         table.table_layout(call.kind, call.version)
 
@@ -154,7 +154,7 @@ def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
 
 
 def _review_struct(call: Call) -> Struct:
-    """Return the struct of a review, which is of the kind that was created."""
+    """Return the struct of a review: that of the subresource's kind, if it has one."""
     known = call.kind.subresource(call.subresource)
     struct = (known.kind if known is not None and known.kind is not None else call.kind).struct
     assert struct is not None
@@ -173,7 +173,7 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
 
 
 def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
-    """Return the message of a stored object's metadata, made once for each state and version."""
+    """Return the message of a stored object's PartialObjectMetadata, cached by state and version."""
     kind, version = call.kind, call.version
 
     def make() -> bytes:
@@ -196,7 +196,7 @@ def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[byt
 
 
 def _review(obj: Object, form: AnswerForm) -> Object:
-    """Return the metadata of a review. Raises NotAcceptable for a list of it."""
+    """Return the PartialObjectMetadata of a review. Raises NotAcceptable for a list form."""
     if form.target == "PartialObjectMetadata":
         return table.make_partial(obj, form.version)
     raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
@@ -208,7 +208,7 @@ def _not_a_list(form: AnswerForm, group: str, kind: str) -> NotAcceptable:
 
 
 def _go_type(group: str, kind: str) -> str:
-    """Return the Go type of a built-in kind's objects in a real server; events.k8s.io has the core group's."""
+    """Return the Go type of a built-in kind's objects in a real server. events.k8s.io uses that of the core group."""
     package = "core" if group in ("", "events.k8s.io") else group.partition(".")[0]
     return f"*{package}.{kind}"
 
@@ -239,13 +239,13 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
 
 
 def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
-    """Return a long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
+    """Return a long list that is not sent as stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
     return lists.list_pieces(call, page, form, kept, included_part(call) if form.target == "Table" else "")
 
 
 def _refuse_partial(call: Call, form: AnswerForm) -> None:
-    """Raise NotAcceptable if the metadata of a single object was asked for a list."""
+    """Raise NotAcceptable if a form for single objects was requested for a list."""
     if form.target == "PartialObjectMetadata":
         custom, group = call.kind.custom, call.kind.group
         go = "*unstructured.UnstructuredList" if custom else _go_type(group, call.kind.list_kind)
@@ -275,7 +275,7 @@ def encode_pretty(obj: Any) -> bytes:
 
 
 def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
-    """Return the metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
+    """Return a PartialObjectMetadataList. Raises NotAcceptable if the form for single objects was requested."""
     _refuse_partial(call, form)
     loaded = (view.load_inner(call.kind, call.version, entry) for entry in page.entries)
     return {

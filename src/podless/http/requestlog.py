@@ -1,6 +1,6 @@
 """/podless/requests: the last requests of clients as lines of JSON; with ?watch=true also later ones.
 
-Only servers with --enable-faults answer it, because it costs each request a little, and is meant for tests.
+Only servers with --enable-faults answer it: it is meant for tests, and each request costs a little more.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from podless.http.message import TEXT, Pieces, Request, Response, Sink, Stream
 from podless.http.record import Asked, RecentRequests
 from podless.meta.errors import BadRequest
 
-_FIRST = 100  # requests that a watch begins with
+_FIRST = 100  # earlier requests at the start of a watch
 _EVERY = 0.1  # seconds between two pieces of a watch
-_MOST = 500  # requests of one piece; the rest is only counted
+_MOST = 500  # requests in one piece; more are only counted
 _WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 
@@ -43,10 +43,10 @@ class RequestLog:
 
 
 class Watcher:
-    """One watch: records are sent together, at most ten times a second.
+    """One watch. Records are sent together, at most ten times a second.
 
-    A client that reads too slowly is disconnected, as from any watch. If there are more records than fit into a piece,
-    a line {"skipped": N} says how many are left out.
+    A client that reads too slowly is disconnected, as in any watch. If there are more records than fit into a piece, a
+    line {"skipped": N} gives the number of omitted ones.
     """
 
     def __init__(self, requests: RecentRequests) -> None:
@@ -56,7 +56,7 @@ class Watcher:
         self._leave: Callable[[], None] = lambda: None
 
     def start(self, sink: Sink) -> Callable[[], None]:
-        """Send the last requests, then those that follow. Returns a function that ends it."""
+        """Send the last requests, then later ones. Returns a function that stops this."""
         self._sink = sink
         self._leave = self._requests.follow(self._note_request)
         self._sent = self._requests.count

@@ -14,14 +14,14 @@ log = logging.getLogger("podless")
 
 State = list[tuple[int, int, int] | None]
 
-_EVERY = 10.0  # seconds between two looks at the files
+_EVERY = 10.0  # seconds between two checks of the files
 
 
 class Rotation:
-    """A server's TLS, made of its files when it is needed first and kept in step with them.
+    """A server's TLS context, made from its files at first use and updated when they change.
 
-    names: those that the server's own certificate is to have. clients: a file of authorities of clients. context: for
-    connections.
+    names: DNS names and addresses for the server's own certificate. clients: a file of CAs for client certificates.
+    context: for connections.
     """
 
     def __init__(self, certificates: Certificates, names: Sequence[str], clients: Path | None = None) -> None:
@@ -42,7 +42,7 @@ class Rotation:
         self.context.renew()
 
     def start(self) -> None:
-        """Look at the files now and then."""
+        """Start to check the files regularly."""
         self._timer = asyncio.get_running_loop().call_later(_EVERY, self._reload_clients)
 
     def stop(self) -> None:
@@ -55,9 +55,9 @@ class Rotation:
         self.start()
 
     def reload_changed(self) -> None:
-        """Load certificates that have changed since their first use.
+        """Load certificates that have changed since they were loaded.
 
-        If the new ones are invalid, the former ones stay in use, and a line is logged.
+        If the new ones are invalid, the former ones stay in use, and an error is logged.
         """
         if self._known is None:
             return

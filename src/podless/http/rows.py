@@ -1,4 +1,4 @@
-"""Rows of tables that were shown before: lists are shown again and again, and few objects change in between."""
+"""A cache of table rows: the same lists are read again and again, and few objects change in between."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 else:
     table = lazy.Late("podless.publish.table")
 
-_MOST = 32 << 20  # bytes of rows
-_OLD = 8  # of so many rows that have to go, one is the oldest
-_TEXTS = 256  # pieces that rows share
-_TEXT = 4096  # the maximum size of a shared piece in bytes
-_FIELDS = b'{"f:'  # how a set of managed fields begins
+_MOST = 32 << 20  # maximum bytes of all rows
+_OLD = 8  # one in 8 dropped rows is the oldest one, see `_drop`
+_TEXTS = 256  # cached texts that rows share
+_TEXT = 4096  # maximum bytes of a shared text
+_FIELDS = b'{"f:'  # start of a managedFields entry's fieldsV1
 
 
 class KnownRow(NamedTuple):
-    """A row and the state that it shows. long: its bytes. size: the bytes that it does not share with other rows."""
+    """A row and the state that it shows. long: its bytes. size: its bytes without the texts shared with other rows."""
 
     state: Any
     row: Row
@@ -36,18 +36,18 @@ class Rows:
         self._size = 0
         self._gone = 0
         self._rows: dict[str, KnownRow] = {}
-        self._texts: dict[bytes, bytes] = {}  # the oldest first
+        self._texts: dict[bytes, bytes] = {}  # oldest first
 
     def find(self, key: str, state: Any) -> KnownRow | None:
-        """Return the row of an object in this state.
+        """Return the row of an object in this state, None if it is not cached.
 
-        state: all that the row depends on but the time, such as the revision.
+        state: everything that the row depends on except the time, such as the revision.
         """
         known = self._rows.get(key)
         return known if known is not None and known.state == state else None
 
     def keep(self, key: str, state: Any, row: Row) -> KnownRow:
-        """Remember a row in place of that of an earlier state."""
+        """Cache a row in place of that of an earlier state."""
         kept = KnownRow(state, *self._share(row))
         known = self._rows.pop(key, None)
         if known is not None:
@@ -59,7 +59,7 @@ class Rows:
         return kept
 
     def _share(self, row: Row) -> tuple[Row, int, int]:
-        """Return the row with shared pieces, its bytes, and the bytes that it does not share."""
+        """Return the row with shared texts, its bytes, and its bytes without those."""
         pieces: list[bytes | float] = []
         long, size = 0, 200
         for piece in row:
@@ -81,9 +81,9 @@ class Rows:
         self._texts[text] = text
 
     def _drop(self) -> None:
-        """Drop a row: usually the newest, because lists are read from the start.
+        """Drop a row, usually the newest: lists are read from the start, so dropping the oldest would lose every row.
 
-        Now and then the oldest is dropped, which may be of a deleted object.
+        One in 8 dropped rows is the oldest, because its object may be deleted.
         """
         self._gone += 1
         key = next(iter(self._rows)) if self._gone % _OLD == 0 else next(reversed(self._rows))

@@ -19,7 +19,7 @@ _MOST = (1 << 63) - 1
 
 
 def asks_costs(call: Call) -> bool:
-    """Return whether a GET of an object asks for the costs of its rules."""
+    """Return whether a GET of a definition asks for the costs of its rules."""
     kind = call.kind
     return (
         PARAMETER in call.query
@@ -30,7 +30,7 @@ def asks_costs(call: Call) -> bool:
 
 
 async def read_costs(api: API, call: Call) -> Response:
-    """Return the costs. Raises what `get_object` does."""
+    """Return the costs. Raises the errors of `get_object`."""
     entry = get_object(api, call, await api.loaded(call.kind)).entry
     assert entry is not None
     definition = view.load_object(call.kind, call.version, entry)
@@ -38,7 +38,7 @@ async def read_costs(api: API, call: Call) -> Response:
 
 
 def _render_costs(definition: Object) -> Response:
-    from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT  # CEL is slow to import
+    from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT  # imported late: CEL is slow to import
 
     versions = [_list_costs(version) for version in definition["spec"]["versions"]]
     shown = {

@@ -1,8 +1,8 @@
-"""TLS between the socket and a connection, with little memory for each client, and handshakes in turns.
+"""TLS between the socket and a connection, with little memory for each client, and a limit on concurrent handshakes.
 
-The TLS of event loops goes on reading when nothing reads from it, keeps a buffer as large as the largest read for each
-client, and does all pending handshakes in one turn of the loop, a millisecond each. Here, bytes arrive in one buffer
-for all, encrypted data leaves in records, and reading stops if nothing consumes it.
+The TLS of event loops continues to read if nothing consumes the data, keeps a buffer as large as the largest read for
+each client, and does all pending handshakes in one iteration of the loop, a millisecond each. Here, bytes arrive in one
+buffer for all connections, encrypted data leaves in records, and reading stops if nothing consumes it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from podless.http.sending import Nowhere
 
 log = logging.getLogger("podless")
 
-_READ = 1 << 15  # bytes that are taken from a socket at a time
+_READ = 1 << 15  # bytes of one read from a socket
 _RECORD = 1 << 14  # the maximum size of a TLS record in bytes
-_AT_ONCE = 4 * _RECORD  # bytes that are encrypted in one go; who once got as many keeps room for them
-_TURN = 0.0005  # seconds of handshakes in one turn of the loop; what one takes more is missing in the next
-_ROOM = _READ + 2 * _RECORD  # bytes that may have been decrypted at once: half a record waits for its other half
-_SAY = 10.0  # seconds between two lines about handshakes that failed
+_AT_ONCE = 4 * _RECORD  # bytes that are encrypted in one go; OpenSSL keeps a buffer of this size for the client
+_TURN = 0.0005  # seconds of handshakes in one iteration of the loop; excess is taken from the next iteration
+_ROOM = _READ + 2 * _RECORD  # maximum bytes decrypted at once: one read, and an incomplete record from before
+_SAY = 10.0  # minimum seconds between two log lines about failed handshakes
 _NOWHERE = Nowhere()
 _NOTHING = memoryview(b"")
 
 
 class InnerProtocol(Protocol):
-    """The protocol above, as asyncio.BufferedProtocol has it."""
+    """The protocol of the client above TLS, like asyncio.BufferedProtocol."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The handshake is complete."""
@@ -40,7 +40,7 @@ class InnerProtocol(Protocol):
         """The client has disconnected."""
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer for the next bytes, always the same, with room for as many as are asked for."""
+        """Return the buffer for the next bytes: always the same one, at least of the requested size."""
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have arrived."""
@@ -56,14 +56,14 @@ class InnerProtocol(Protocol):
 
 
 class Handshakes:
-    """The handshakes of a listener, some in each turn of the loop, in the order of arrival.
+    """The handshakes of a listener, some in each iteration of the loop, in the order of arrival.
 
     buffer: receives bytes from the sockets.
     """
 
     def __init__(self) -> None:
         self._queue: deque[Secure] = deque()
-        self._left = _TURN  # seconds that may still be taken in this turn
+        self._left = _TURN  # seconds that are left in this iteration
         self._due = False
         self._said = -_SAY
         self.buffer = memoryview(bytearray(_READ))
@@ -77,7 +77,7 @@ class Handshakes:
         return False
 
     def fail(self, error: Exception) -> None:
-        """Log that a handshake failed: of many in ten seconds, one."""
+        """Log that a handshake failed, at most one in ten seconds."""
         if time.monotonic() >= self._said + _SAY:
             self._said = time.monotonic()
             log.warning("tls: handshake failed: %s", getattr(error, "reason", None) or type(error).__name__)
@@ -103,9 +103,9 @@ class Handshakes:
 
 
 class Secure(asyncio.BufferedProtocol):
-    """The protocol of a socket, and the transport of the client above it.
+    """The protocol of a socket, and the transport of the client's connection above it.
 
-    seconds: for the handshake. over: called with this once the handshake is.
+    seconds: maximum for the handshake. over: called with this object when the handshake has succeeded or failed.
     """
 
     def __init__(
@@ -124,13 +124,13 @@ class Secure(asyncio.BufferedProtocol):
         self._object = context.wrap_bio(self._in, self._out, server_side=True)
         self._decrypt, self._encrypt, self._sealed = self._object.read, self._object.write, self._out.read
         self._buffer = handshakes.buffer
-        self._into = _NOTHING  # where what was decrypted goes
+        self._into = _NOTHING  # the connection's buffer for decrypted data
         self._open = False
         self._closed = False
         self._waiting = False
         self._timer = asyncio.get_running_loop().call_later(seconds, self.abort)
 
-    # what the loop calls
+    # called by the loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the socket's transport."""
@@ -191,7 +191,7 @@ class Secure(asyncio.BufferedProtocol):
             self._flush()
             self._listen()
         except (ssl.SSLError, ValueError) as error:
-            self._flush()  # what is wrong, in TLS' own words
+            self._flush()  # send the TLS alert that tells the client what failed
             self._handshakes.fail(error)
             self.close()
         else:
@@ -210,7 +210,7 @@ class Secure(asyncio.BufferedProtocol):
             self._read_records()
 
     def _listen(self) -> None:
-        """Read on, where that had to wait for the handshake."""
+        """Continue reading, which stopped during the handshake."""
         if self._waiting:
             self._waiting = False
             self._raw.resume_reading()
@@ -219,10 +219,10 @@ class Secure(asyncio.BufferedProtocol):
         if self._out.pending:
             self._raw.write(self._sealed())
 
-    # what comes in
+    # received data
 
     def _read_records(self) -> None:
-        """Pass on all received data at once. There is room for more than a record, so none is split."""
+        """Decrypt all received data, and pass it on at once. The buffer has room for the last record as a whole."""
         into, source, closed = self._into, self._in, False
         at = 0
         try:
@@ -232,7 +232,7 @@ class Secure(asyncio.BufferedProtocol):
                     closed = True
                     break
                 at += got
-        except ssl.SSLWantReadError:  # half a record
+        except ssl.SSLWantReadError:  # an incomplete record
             pass
         except ssl.SSLZeroReturnError:
             closed = True
@@ -247,7 +247,7 @@ class Secure(asyncio.BufferedProtocol):
         if closed:
             self.eof_received()
 
-    # what the client's connection calls
+    # called by the connection
 
     def write(self, data: bytes | memoryview) -> None:
         if self._closed or not data:
@@ -259,7 +259,7 @@ class Secure(asyncio.BufferedProtocol):
                 return
             sent = self._encrypt(data)
             self._raw.write(self._sealed())
-            if sent < size:  # the client wants small records
+            if sent < size:  # the client limits the size of records
                 self._raw.writelines(self._records(memoryview(data)[sent:]))
         except ssl.SSLError:
             self.abort()
@@ -288,7 +288,7 @@ class Secure(asyncio.BufferedProtocol):
         self._raw.abort()
 
     def pause_reading(self) -> None:
-        """Take nothing more from the socket."""
+        """Stop reading from the socket."""
         self._raw.pause_reading()
 
     def resume_reading(self) -> None:
@@ -296,11 +296,11 @@ class Secure(asyncio.BufferedProtocol):
             self._raw.resume_reading()
 
     def get_write_buffer_size(self) -> int:
-        """Return the number of bytes that wait for the client."""
+        """Return the bytes that wait for the client, in the socket's transport."""
         return self._raw.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Set when the client counts as not reading."""
+        """Set the numbers of waiting bytes that pause and resume writing."""
         self._raw.set_write_buffer_limits(high, low)
 
     def get_extra_info(self, name: str, default: object = None) -> object:

@@ -1,4 +1,4 @@
-"""Accounts for what watches keep of their requests.
+"""Accounts for the memory that watches keep of their requests.
 
 Selectors are shared by text: many clients use equal ones, and a parsed selector takes many times the memory of its
 text.
@@ -19,16 +19,16 @@ from podless.verbs.call import Call
 
 log = logging.getLogger("podless")
 
-_TIMES = 40  # bytes in memory of selectors for each character of their texts, at the most
-_OF_ALL, _OF_ONE = 2, 8  # parts of all that may be held that watches may have: all of them, those of one user
-_SAY = 10.0  # seconds between two lines in the log
+_TIMES = 40  # maximum bytes of a parsed selector for each character of its text
+_OF_ALL, _OF_ONE = 2, 8  # share of the memory limit for all watches (1/2), and for those of one user (1/8)
+_SAY = 10.0  # minimum seconds between two log lines
 
 Texts = tuple[str, str]
 Parsed = tuple[LabelSelector, FieldSelector]
 
 
 class Selectors:
-    """Selectors that are in use. parsed: None until the first to use them has read them. users: how many of each."""
+    """Parsed selectors in use. parsed: None until a watch has parsed them. users: number of watches, by user."""
 
     __slots__ = ("parsed", "texts", "users")
 
@@ -44,7 +44,7 @@ class Selections:
     def __init__(self, held: Held) -> None:
         self._held = held
         self._known: dict[Texts, Selectors] = {}
-        self._sizes: Counter[str] = Counter()  # bytes by user
+        self._sizes: Counter[str] = Counter()  # bytes, by user
         self._size = 0
         self._said = -_SAY
 
@@ -52,7 +52,7 @@ class Selections:
         return len(self._known)
 
     def lease(self, request: Request, call: Call) -> Lease:
-        """Charge what a watch keeps to its user. Raises TooManyRequests."""
+        """Charge the memory that a watch keeps to its user. Raises TooManyRequests."""
         texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name
         own = len(request.query_text) + sum(map(len, request.headers.values()))
@@ -78,7 +78,7 @@ class Selections:
         self._sizes[user] += size
 
     def end(self, user: str, known: Selectors, own: int) -> None:
-        """Release what a watch has kept."""
+        """Release the memory that a watch has kept."""
         known.users[user] -= 1
         if not known.users[user]:
             own += _cost(known.texts)
@@ -94,7 +94,7 @@ class Selections:
 
 
 class Lease:
-    """What one watch keeps. Call `end` when the watch is over."""
+    """The memory that one watch keeps. Call `end` when the watch is over."""
 
     __slots__ = ("_own", "_selections", "_selectors", "_user")
 
@@ -106,7 +106,7 @@ class Lease:
 
     @property
     def parsed(self) -> Parsed | None:
-        """The selectors, where another watch has read them."""
+        """The parsed selectors, None if no other watch has parsed them."""
         return self._selectors.parsed
 
     def keep(self, labels: LabelSelector, fields: FieldSelector) -> None:

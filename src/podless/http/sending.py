@@ -1,4 +1,4 @@
-"""Answers to bytes: heads, the Date line, and the pieces of a big body."""
+"""Encodes answers: heads, the Date line, and the pieces of a long body."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() 
 _PRIVATE = b"Cache-Control: no-cache, private\r\n"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
+_SLICE = 1 << 16  # long bodies are passed to TLS in slices that fit into the processor's cache
 
 
 class DatedHeads:
-    """The start of answers, with the date: cached for each second, status and media type.
+    """The first lines of answers with the Date, cached by second, status and media type.
 
     The date is that of the clock in whose context this is created. It is updated once a second and when that clock is
-    advanced, because computing it costs more than all else here.
+    advanced, because computing it costs more than everything else here.
     """
 
     __slots__ = ("_clock", "_lines", "_second", "_shift", "_until")
@@ -29,9 +29,9 @@ class DatedHeads:
     def __init__(self) -> None:
         self._clock = clock.CURRENT.get()
         self._shift = 0.0
-        self._until = 0.0  # by the monotonic clock
+        self._until = 0.0  # end of the present second, by the monotonic clock
         self._second = 0
-        self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # there are few of all
+        self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # few different combinations exist
 
     def lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
         """Return the status line and the common headers.
@@ -50,7 +50,7 @@ class DatedHeads:
         return found
 
     def _renew(self) -> None:
-        """Look what second it is, and until when."""
+        """Update the date, and the time until which it is valid."""
         self._shift = self._clock.shift
         now = self._clock.time()
         self._until = time.monotonic() + 1.0 - now % 1.0
@@ -61,7 +61,7 @@ class DatedHeads:
     def head(
         self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes, flow: bytes = b""
     ) -> bytes:
-        """Return the head of an answer. end: the lines about its body and the connection. flow: as in `lines`."""
+        """Return the head of an answer. end: lines about its body and the connection. flow: as in `lines`."""
         lines = self.lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")
@@ -70,13 +70,13 @@ class DatedHeads:
 
 
 def format_date(second: int) -> str:
-    """Return a second since 1970 in the form of RFC 9110, section 5.6.7, independent of the locale."""
+    """Return a time, in seconds since 1970, in the form of RFC 9110, section 5.6.7, in any locale."""
     year, month, day, hour, minute, late, weekday, *_ = time.gmtime(second)
     return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{late:02} GMT"
 
 
 class Nowhere(asyncio.Transport):
-    """The transport of a connection that is lost."""
+    """The transport of a disconnected client, which discards everything."""
 
     def write(self, data: object) -> None:
         """Discard the data."""
@@ -99,7 +99,7 @@ def frame_chunk(piece: bytes | memoryview) -> bytes:
 
 
 class Framing(NamedTuple):
-    """The framing of a body's pieces. wrap: returns the bytes of a piece. last: ends the body in order."""
+    """How the pieces of a body are framed. wrap: returns the bytes of a piece. last: bytes that end the body."""
 
     wrap: Callable[[bytes | memoryview], bytes | memoryview]
     last: bytes
@@ -110,7 +110,7 @@ CHUNKED = Framing(frame_chunk, b"0\r\n\r\n")
 
 
 def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
-    """Yield the same bytes in pieces of about a slice each."""
+    """Yield the same bytes in pieces of about _SLICE each."""
     small: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -121,7 +121,7 @@ def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
             small, size = [], 0
             continue
         if not small and len(chunk) > _SLICE // 2:
-            yield chunk  # as it is, rather than copied to be put together with the next
+            yield chunk  # not joined, which would copy it
             continue
         small.append(chunk)
         size += len(chunk)

@@ -1,4 +1,4 @@
-"""Exceptions to answers: the only place where an error becomes bytes."""
+"""Renders exceptions as answers. No other module does."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ STATUS = load_struct("meta/v1", "Status")
 
 log = logging.getLogger("podless")
 
-_LONG = 1 << 17  # characters of a message
-_SLICE = 1 << 15  # those that are encoded in one go
-_MARK = "@message"  # its place; what stands before it in a Status is the same in each
+_LONG = 1 << 17  # characters; longer messages are rendered off the loop
+_SLICE = 1 << 15  # characters that are encoded in one go
+_MARK = "@message"  # placeholder for a long message; the bytes before it in a Status are the same for all messages
 
 _REASONS = {
     429: TooManyRequests.reason,
@@ -82,7 +82,7 @@ def _render(error: Exception, request: Request) -> Response:
 
 
 async def _render_long(error: APIError, request: Request) -> Response:
-    """Render a long message in slices, so that other requests are served meanwhile."""
+    """Render a long message in pieces, so that other requests are served meanwhile."""
     if negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
         return await asyncio.to_thread(_render, error, request)
     message, error.message = error.message, _MARK
@@ -116,7 +116,7 @@ def render_error(error: Exception, accept: str = "") -> Response:
         return status_response(error.status(), error.code, accept, headers)
     if isinstance(error, NoRoom):
         return status_response(InsufficientStorage(str(error)).status(), InsufficientStorage.code, accept)
-    if isinstance(error, (Full, Oversized)):  # a real server passes on what etcd says, without a reason
+    if isinstance(error, (Full, Oversized)):  # a real server answers etcd's message, without a reason
         return status_response(Internal(str(error)).status(), 500, accept)
     if isinstance(error, Unreachable):
         known = Timeout(str(error)) if isinstance(error, Overdue) else Unavailable(str(error))
@@ -148,24 +148,25 @@ def refuse_bytes(code: int, text: str) -> Response:
     return status_response(error.status(), code)
 
 
-_WARNINGS_MOST = 4096  # characters of all warnings; where there are more, each is cut
+_WARNINGS_MOST = 4096  # maximum characters of all warnings; with more, each is shortened
 _WARNING_MOST = 256
-_UNTOLD = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and what is no UTF-8
+# control characters, and surrogates, which UTF-8 cannot encode
+_UNTOLD = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
-    """Return Warning headers, each text once, quoted by RFC 7234. If there is too much text, texts are shortened.
+    """Return Warning headers, each text once, quoted by RFC 7234. If there is too much text, each is shortened.
 
-    Texts that a header cannot hold are left out. Texts behind the limit are not looked at.
+    Texts that a header cannot contain are left out, and so are those beyond the limit.
     """
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in _format_warnings(warnings))
     return [("Warning", f'299 - "{text}"') for text in quoted]
 
 
 def _format_warnings(warnings: Iterable[str]) -> list[str]:
-    """Return the warning texts, shortened if they are too long together."""
+    """Return the distinct warning texts, each shortened if all together are too long."""
     texts: dict[str, None] = {}
-    whole = cut = 0  # characters so far
+    whole = cut = 0  # characters so far, with whole and with shortened texts
     for text in warnings:
         if not text or text in texts or _UNTOLD.search(text):
             continue

@@ -35,14 +35,14 @@ PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 STATUS = load_struct("meta/v1", "Status")
 
 
-_BOOKMARK_EVERY = 60.0  # seconds
-_BOOKMARK_BEFORE_END = 2.0  # seconds
-_DEFAULT_TIME = (1800, 3600)  # seconds; a watch with no timeoutSeconds ends somewhere in between
-_PIECE = 1 << 16  # bytes of initial events that are made as one piece
+_BOOKMARK_EVERY = 60.0  # seconds between bookmarks
+_BOOKMARK_BEFORE_END = 2.0  # seconds before the end of a watch at which the last bookmark is sent
+_DEFAULT_TIME = (1800, 3600)  # seconds; a watch without timeoutSeconds ends after a random time in this range
+_PIECE = 1 << 16  # bytes of initial events in one piece
 
 
 class WatchStream:
-    """Sends a watch to one client. rows: known rows of tables. over: called when it ends."""
+    """Sends a watch to one client. rows: the cache of table rows. over: called when the watch ends."""
 
     def __init__(
         self, api: API, call: Call, watch: Watch, form: AnswerForm, rows: Rows, over: Callable[[], None]
@@ -56,7 +56,7 @@ class WatchStream:
         self._include = included_part(call) if form.target == "Table" else ""
         watch.looks = watch.looks or bool(self._include)
         self._columns_sent = False
-        # the kind and version that were shown last, and what is known of a batch that shows them so
+        # kind and version of the last batch, and the key of its frames in a View
         self._shown: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()
         self._sink: Sink
         self._timers: list[asyncio.TimerHandle] = []
@@ -83,10 +83,7 @@ class WatchStream:
         return self._stop
 
     def _initial(self, revision: int) -> Iterator[bytes]:
-        """Yield the initial state in pieces, each made when the client has read those before, and what marks its end.
-
-        revision: of that state; what happens while it is read comes behind the mark.
-        """
+        """Yield the initial state in pieces, each made when the client has read the earlier ones, then a bookmark."""
         try:
             for seen in self._watch.initial:
                 start = size = 0
@@ -105,7 +102,7 @@ class WatchStream:
             yield self._bookmark_bytes(revision, mark if has("NoBlueprints") else mark | self._blueprint())
 
     def _blueprint(self) -> dict[str, str]:
-        """Return an empty list of the watched kind, for an annotation that some releases have."""
+        """Return the annotation with an empty list of the watched kind, which some releases send."""
         kind, version = f"{self._call.kind.kind}List", self._call.api_version
         if self._form.target:
             kind, version = f"{self._form.target}List", f"meta.k8s.io/{self._form.version}"
@@ -117,7 +114,7 @@ class WatchStream:
         return {"kubernetes.io/initial-events-list-blueprint": written}
 
     def _advanced(self, seconds: float) -> None:
-        """Send bookmarks and timeouts that are due after the clock was advanced."""
+        """Send bookmarks and end the watch if that is due after the clock was advanced."""
         self._until -= seconds
         over = self._until <= self._loop.time()
         if self._watch.options.bookmarks and (over or seconds >= _BOOKMARK_EVERY):
@@ -141,7 +138,7 @@ class WatchStream:
             self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks)
 
     def _bookmark(self) -> bool:
-        """Send a bookmark if it is newer than what the client has, as a real server does."""
+        """Send a bookmark if it is newer than the client's last event, as a real server does."""
         revision = self._watch.revision
         return revision <= self._watch.begun or self._sink.send(self._bookmark_bytes(revision))
 
@@ -155,7 +152,7 @@ class WatchStream:
         if self._form.target == "PartialObjectMetadata":
             obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}
         elif self._form.target == "Table":
-            # the mark behind the initial state is in the object, which is shown though none are asked for
+            # the annotation at the end of the initial state is in the object, so this bookmark includes its metadata
             include = "Metadata" if annotations and self._include == "None" else self._include
             row = table.make_row(self._layout(), obj, include, self._form.version)
             return self._table_line("BOOKMARK", row, str(revision))
@@ -173,12 +170,12 @@ class WatchStream:
         return self._sink.send(data)
 
     def _fail(self, error: APIError) -> None:
-        """End the watch with an error: an object cannot be shown in this version."""
+        """End the watch with an error, because an object cannot be shown in this version."""
         self._sink.send(error_line(error.status(), self._form))
         self._end()
 
     def _render(self, seen: Sequence[Seen]) -> bytes:
-        kind, version = self._call.kind, self._call.version  # the watch keeps them up to date
+        kind, version = self._call.kind, self._call.version  # Watch updates these when the kind changes
         if kind is not self._shown[0] or version is not self._shown[1]:
             self._shown = kind, version, (self._form, kind.group, version.name, kind.changed, self._include)
         key = self._shown[2] if not self._include else (*self._shown[2], self._columns_sent)
@@ -213,7 +210,7 @@ class WatchStream:
 
     def _initial_row(self, kind: Kind, version: Version, entry: Entry) -> table.Row:
         """Return the row of an object of the initial state, shared with lists and other watches."""
-        if self._include == "Object":  # as large as the object
+        if self._include == "Object":  # rows with whole objects are too large for the cache
             return self._make_row(kind, version, entry)
         state = entry.revision, (self._layout(), kind.changed, self._include, self._form.version)
         known = self._rows.find(entry.key, state)

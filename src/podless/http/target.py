@@ -1,4 +1,4 @@
-"""The target of a request: its path and its query."""
+"""Parses the target of a request: its path and its query."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, unquote, unquote_plus
 
 from podless.runtime.bounded import bounded_cache
 
-_SECRET = "access_token"  # RFC 6750, section 2.3
+_SECRET = "access_token"  # a bearer token in the query (RFC 6750, section 2.3)
 _MASKED = "[masked]"
 _HEX = frozenset("0123456789abcdefABCDEF")
 
@@ -19,7 +19,7 @@ def split_target(target: str) -> tuple[str, str]:
 
 @bounded_cache(1024)
 def parse_query(query: str) -> dict[str, list[str]]:
-    """Query parameters in order; callers must not change the answer, which is shared."""
+    """Return the query parameters in order. The result is shared: do not change it."""
     found: dict[str, list[str]] = {}
     if ";" in query or "%" in query:
         query = "&".join(filter(_is_sound, query.split("&")))
@@ -29,7 +29,7 @@ def parse_query(query: str) -> dict[str, list[str]]:
 
 
 def _is_sound(parameter: str) -> bool:
-    """Return whether Go takes a parameter: it drops those with a semicolon, or with a % that stands before no byte."""
+    """Return whether Go accepts a parameter: no semicolon, and two hexadecimal digits after each %."""
     if ";" in parameter:
         return False
     return all(len(part) > 1 and _HEX.issuperset(part[:2]) for part in parameter.split("%")[1:])

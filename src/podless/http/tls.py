@@ -1,4 +1,4 @@
-"""The server's certificates: a CA and a server certificate of our own, made on the first start."""
+"""The server's certificates: a CA and a server certificate of podless, made on the first start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CA_TIME = timedelta(days=3650)
 _SERVER_TIME = timedelta(days=365)
 _RENEW = timedelta(days=30)
-OLDEST = ssl.TLSVersion.TLSv1_2  # version of TLS that is spoken
+OLDEST = ssl.TLSVersion.TLSv1_2  # minimum version of TLS
 _SKEW = timedelta(minutes=5)
 _NAMES = (
     "localhost",
@@ -38,7 +38,7 @@ _NAMES = (
 
 
 class BadCertificate(StartError):
-    """A certificate or key on disk cannot be used; the text is one clear line for a person."""
+    """A certificate or key on disk is unusable. The text is one line for a user."""
 
 
 class Certificates:
@@ -59,7 +59,7 @@ class Certificates:
         return self._server, self._server_key
 
     def trust(self) -> str:
-        """Return the PEM text that clients verify the server with. Raises OSError."""
+        """Return the PEM text with which clients verify the server. Raises OSError."""
         return (self._server.read_text() if self._given else "") + self.authority.read_text()
 
     def ensure(self, names: Iterable[str]) -> None:
@@ -86,10 +86,8 @@ class Certificates:
     def context(self, clients: Path | None = None) -> clientcertificates.Context:
         """Return a context for TLS 1.2 or newer with the server's certificate, and HTTP/1.1 by ALPN.
 
-        Raises BadCertificate.
-
-        clients: a file of additional CAs for client certificates. A client needs no certificate; an invalid one gives
-        no user.
+        Raises BadCertificate. clients: a file of additional CAs for client certificates. Clients need no certificate;
+        an invalid one is answered with 401.
         """
         files = [path for path in (self.authority, clients) if path is not None]
         try:
@@ -142,7 +140,7 @@ class Certificates:
         return certificate.public_bytes(serialization.Encoding.PEM), _pem(key)
 
     def _signer(self) -> EllipticCurvePrivateKey:
-        """Return the authority's key. Raises BadCertificate, OSError."""
+        """Return the CA's key. Raises BadCertificate, OSError."""
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -163,7 +161,7 @@ class Certificates:
             raise BadCertificate(f"{path}: not a certificate; remove it, and podless makes a new one") from None
 
     def _stale(self, wanted: list[str]) -> bool:
-        # the names it was made for stand beside it
+        # a file beside the certificate has the names that it was made for
         try:
             names = self._names_file().read_text().split()
             begins, ends = validity.read_validity(self._server.read_text())
@@ -262,7 +260,7 @@ def _pem(key: object) -> bytes:
 # the names of a server's certificate
 
 _LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-_SIOCGIFADDR = 0x8915  # asks an interface for its address; Linux
+_SIOCGIFADDR = 0x8915  # returns the IPv4 address of an interface (Linux)
 _INET6 = Path("/proc/net/if_inet6")
 _LINK_LOCAL = "20"
 
@@ -285,12 +283,12 @@ def _checked(name: str) -> str:
 def own_names() -> list[str]:
     """Return the names and addresses under which other hosts may know this one."""
     found = [socket.gethostname(), socket.getfqdn()]
-    # only Linux takes this request; elsewhere the names above have to do
+    # only Linux supports this request; other systems use only the host names
     with contextlib.suppress(OSError, ImportError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         import fcntl
 
         for _, name in socket.if_nameindex():
-            with contextlib.suppress(OSError):  # one without such an address
+            with contextlib.suppress(OSError):  # an interface without an IPv4 address
                 answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
                 found.append(socket.inet_ntoa(answer[20:24]))
     with contextlib.suppress(OSError):

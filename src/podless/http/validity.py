@@ -1,4 +1,4 @@
-"""From when until when a certificate is good, read without the cryptography package, whose import takes long.
+"""Reads a certificate's validity period without the cryptography package, whose import takes long.
 
 Source: RFC 5280, section 4.1.
 """
@@ -13,7 +13,7 @@ _END = "-----END CERTIFICATE-----"
 
 
 def read_validity(pem: str) -> tuple[datetime, datetime]:
-    """Return the first and the last moment of the first certificate in a text. Raises ValueError."""
+    """Return notBefore and notAfter of the first certificate in a PEM text. Raises ValueError."""
     start = pem.find("-----BEGIN CERTIFICATE-----")
     end = pem.find(_END, start)
     if start < 0 or end < 0:
@@ -24,7 +24,7 @@ def read_validity(pem: str) -> tuple[datetime, datetime]:
         fields = [field for field in _parts(certificate[0][1]) if field[0] != _VERSION]
     except IndexError:
         raise ValueError("not a certificate") from None
-    # serial number, algorithm, issuer, validity
+    # the fields before: serial number, algorithm, issuer
     if [tag for tag, _ in fields[:4]] != [_INTEGER, _SEQUENCE, _SEQUENCE, _SEQUENCE]:
         raise ValueError("not a certificate")
     begins, ends = (_moment(tag, text) for tag, text in _parts(fields[3][1]))

@@ -17,11 +17,11 @@ from podless.structs import protobuf
 
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x1, 0x2, 0x8, 0x9, 0xA
-_CONTROL = 0x8  # the bit that operations have which are no data
-_MOST = 125  # bytes of such a frame
-_NORMAL, _BROKEN, _NOISY = 1000, 1002, 1008  # why it is closed
-_FRAMES = 1000  # of a client in a second; one that watches has little to say
-_LENGTH = 4  # bytes before each event in protobuf
+_CONTROL = 0x8  # the bit of control frames' opcodes
+_MOST = 125  # maximum bytes of a control frame's payload
+_NORMAL, _BROKEN, _NOISY = 1000, 1002, 1008  # status codes of a close frame
+_FRAMES = 1000  # maximum frames of a client in a second; a client that watches sends few
+_LENGTH = 4  # bytes of the length before each protobuf event
 
 
 def wants_websocket(headers: Mapping[str, str]) -> bool:
@@ -31,7 +31,7 @@ def wants_websocket(headers: Mapping[str, str]) -> bool:
 
 
 def find_refusal(headers: Mapping[str, str]) -> Response | None:
-    """Return the answer to a client that asks in the wrong way, None where it is right."""
+    """Return the error answer to an invalid WebSocket request, None if it is valid."""
     if not headers.get("sec-websocket-key"):
         return Response(400, [b"mismatch challenge/response"], TEXT)
     if headers.get("sec-websocket-version") != "13":
@@ -44,7 +44,7 @@ def find_refusal(headers: Mapping[str, str]) -> Response | None:
 
 
 def accept_head(headers: Mapping[str, str]) -> bytes:
-    """Return the head of the answer to a client that asks in the right way."""
+    """Return the head of the answer that accepts WebSocket."""
     key = headers["sec-websocket-key"].encode("utf-8", "replace")
     accept = base64.b64encode(hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest())
     protocol = headers.get("sec-websocket-protocol", "").strip().encode("utf-8", "replace")
@@ -56,7 +56,7 @@ def accept_head(headers: Mapping[str, str]) -> bytes:
 
 
 def frame_message(operation: int, payload: bytes | memoryview) -> bytes:
-    """Return a message in one frame, as a server sends it."""
+    """Return a message in one frame, unmasked, as servers send it."""
     size = len(payload)
     if size <= _MOST:
         start = bytes((0x80 | operation, size))
@@ -76,18 +76,18 @@ def _counted(piece: bytes | memoryview) -> bytes:
 
 
 _END = frame_message(_CLOSE, _NORMAL.to_bytes(2, "big"))
-LINES = Framing(_lines, _END)  # of events in JSON
-COUNTED = Framing(_counted, _END)  # of events in protobuf
+LINES = Framing(_lines, _END)  # for events in JSON
+COUNTED = Framing(_counted, _END)  # for events in protobuf
 
 
 class Talker(Protocol):
-    """Receives control frames of a client."""
+    """Receives the answers to control frames of a client."""
 
     def pong(self, data: bytes) -> None:
-        """A ping has arrived. data: the answer to write."""
+        """A ping has arrived. data: the frame to send."""
 
     def closed(self, data: bytes) -> None:
-        """The client closes the connection. data: to write before closing it."""
+        """The client closes the connection. data: the frame to send before it is closed."""
 
 
 class WebSocketReader:
@@ -97,10 +97,10 @@ class WebSocketReader:
         self._talker: Talker | None = talker
         self._head = bytearray()
         self._mask = b""
-        self._left = 0  # bytes of the frame that are still to come
+        self._left = 0  # bytes of the frame that are still missing
         self._operation = 0
-        self._kept = bytearray()  # what a control frame carries, as it came
-        self._count = 0  # frames since that time
+        self._kept = bytearray()  # payload of the present control frame, masked
+        self._count = 0  # frames since `_since`
         self._since = time.monotonic()
 
     def forget(self) -> None:

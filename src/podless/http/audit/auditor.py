@@ -33,12 +33,12 @@ from podless.runtime.jsonobject import Object
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
 _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 _NOBODY = User("")
-_AGENT = 1024  # bytes of a User-Agent
+_AGENT = 1024  # bytes of a User-Agent that are logged
 _FAILED = 400
 
 
 class AuditContext:
-    """The audit data of one request so far. The handler adds to it with `identify`, `act_as` and `decide`."""
+    """The audit data of one request so far. The filters add to it with `identify`, `act_as` and `decide`."""
 
     __slots__ = ("_audit", "annotations", "asked", "began", "id", "other", "request", "rule", "user")
 
@@ -60,16 +60,16 @@ class AuditContext:
             self._audit.write_event(self, RECEIVED, self.began, None)
 
     def act_as(self, user: User) -> None:
-        """Note the user that the request impersonates."""
+        """Set the user that the request impersonates."""
         self.other = user
 
     def decide(self, allowed: bool, reason: str) -> None:
-        """Return whether it is allowed, and why."""
+        """Set the result of authorization, and its reason."""
         self.annotations = {_DECISION: "allow" if allowed else "forbid", _REASON: reason}
 
 
 class Auditor:
-    """The filter that tells of requests as the policy says. find_struct: for bodies in protobuf."""
+    """The filter that logs requests as the policy says. find_struct: for bodies in protobuf."""
 
     _handler: Handler
 
@@ -79,12 +79,12 @@ class Auditor:
         self._find_struct = find_struct
 
     def filter(self, handler: Handler) -> Handler:
-        """Return the handler, behind this."""
+        """Return a handler that logs what this one does."""
         self._handler = handler
         return self.handle
 
     def handle(self, request: Request) -> Answer | Pending:
-        """Return the handler's answer."""
+        """Return the next handler's answer, and log the request."""
         audit = request.audit = AuditContext(self, request)
         answer = self._handler(request)
         if isinstance(answer, (Response, Stream)):
@@ -95,7 +95,7 @@ class Auditor:
         return self._answered(audit, await pending)
 
     def _answered(self, audit: AuditContext, answer: Answer) -> Answer:
-        if audit.rule is None:  # rejected before the user was known
+        if audit.rule is None:  # rejected before authentication
             audit.user = _NOBODY
             audit.rule = self.policy.rule(audit.user, audit.asked)
         if audit.rule.level == NONE:
@@ -136,7 +136,7 @@ class Auditor:
             self.write_event(audit, COMPLETE, clock.time(), answer)
 
     def write_event(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
-        """Note one event."""
+        """Write one event to the backend."""
         rule, request, asked = audit.rule, audit.request, audit.asked
         assert rule is not None
         level = rule.level
@@ -187,7 +187,7 @@ def _agent(text: str) -> str:
 def _line(event: Object) -> bytes:
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # what a body has that orjson cannot write
+    except TypeError:  # the body has values that orjson cannot encode
         return serializer.encode_json(event) + b"\n"
 
 
@@ -203,7 +203,7 @@ def _user(user: User) -> Object:
 
 
 def _sources(request: Request) -> list[str]:
-    """Return the sources of a request: the addresses in proxy headers, then the sender's."""
+    """Return the sourceIPs of a request: the addresses in proxy headers, then the sender's."""
     found = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
     real = request.headers.get("x-real-ip", "").strip()
     if real and real not in found:
@@ -214,7 +214,7 @@ def _sources(request: Request) -> list[str]:
 
 
 def _reference(asked: Attributes, sent: Any) -> Object:
-    """Return the reference of the requested object. Parts that the path of a create lacks come from the body."""
+    """Return the objectRef of a request. The body of a create gives the parts that its path lacks."""
     metadata = sent.get("metadata") if isinstance(sent, dict) else None
     given = metadata if isinstance(metadata, dict) else {}
     found = {
@@ -235,7 +235,7 @@ def _as_text(value: Any) -> str:
 
 
 def _status(code: int, told: Any) -> Object:
-    """Return the status of an answer. told: its body, if it is known."""
+    """Return the responseStatus. told: the body of the answer, if known."""
     found: Object = {"metadata": {}}
     if code >= _FAILED and isinstance(told, dict):
         found |= {key: told[key] for key in ("status", "message", "reason", "details") if key in told}
@@ -243,7 +243,7 @@ def _status(code: int, told: Any) -> Object:
 
 
 def _shown(document: Any, rule: AuditRule) -> Any:
-    """Return a document as the rule shows it."""
+    """Return a document as the event shows it under this rule."""
     if rule.managed or not isinstance(document, dict):
         return document
     items = document.get("items")

@@ -1,6 +1,6 @@
-"""The file of the audit log: a queue of lines, and a thread that writes them. Lines over the bound are dropped.
+"""The file of the audit log: a queue of lines, and a thread that writes them. Lines over the limit are dropped.
 
-The bound, the dropping and its metric are those of kube-apiserver's batch mode (apiserver/plugin/pkg/audit/buffered).
+The limit, the dropping and its metric are those of kube-apiserver's batch mode (apiserver/plugin/pkg/audit/buffered).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from podless.runtime import clock
 
 log = logging.getLogger("podless")
 
-_SOON = 0.2  # seconds after which a line is written
-_AT_ONCE = 256 * 1024  # bytes that are written without that delay, and in one piece
-_MOST = 8 * 1024 * 1024  # bytes that are queued
-_AGAIN = 2.0  # seconds between a failed write and the next
-_PATIENCE = 2.0  # seconds that a stop waits for the file to take what is queued
+_SOON = 0.2  # seconds until a queued line is written
+_AT_ONCE = 256 * 1024  # queued bytes that are written without this delay; also the maximum of one write
+_MOST = 8 * 1024 * 1024  # maximum bytes in the queue
+_AGAIN = 2.0  # seconds between a failed write and the next attempt
+_PATIENCE = 2.0  # seconds in which `close` waits for the queue to be written
 
 
 class Backend:
-    """Lines to a file; - for standard output.
+    """Writes lines to a file, or to standard output for "-".
 
-    size: bytes at which the file is renamed, with the time in its name; 0 for never. backups: how many renamed files
-    are kept, 0 for all. events: lines since the start. A write may block for ever: neither the event loop nor a stop
-    waits for it.
+    size: bytes at which the file is renamed, with the time in its name; 0 for never. backups: number of renamed files
+    to keep, 0 for all. events: lines since the start. A write can block indefinitely; neither the event loop nor
+    `close` waits for it.
     """
 
     def __init__(self, path: Path, size: int = 0, backups: int = 0) -> None:
@@ -38,23 +38,23 @@ class Backend:
         self._path = path
         self._queue = _Queue(_MOST)
         self._writer = _Writer(path, size, backups, self._queue)
-        self._full = False  # as the server's log was told
+        self._full = False  # a full queue has been logged
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
 
     @property
     def dropped(self) -> int:
-        """The lines that were not written, since the start."""
+        """The number of lines since the start that were dropped."""
         return self._queue.dropped
 
     def open(self) -> None:
-        """Open the file, or reopen it: queued lines still go to the old one. Raises OSError."""
+        """Open the file, or reopen it: lines already queued go to the old one. Raises OSError."""
         self._queue.put_file(_open(self._path))
         if not self._writer.is_alive():
             self._writer.start()
 
     def queue_line(self, line: bytes) -> None:
-        """Queue a line, with its end."""
+        """Queue a line, which must end with a line break."""
         self.events += 1
         waiting = self._queue.put_line(line)
         if waiting >= _AT_ONCE:
@@ -90,11 +90,11 @@ class Backend:
 
 
 class _Queue:
-    """Lines, and files in their place among them: from a file on, lines go to that one. most: bytes of lines."""
+    """Queued lines, and files between them: lines after a file are written to it. most: maximum bytes of lines."""
 
     def __init__(self, most: int) -> None:
         self.dropped = 0
-        self._untold = 0  # of the dropped lines
+        self._untold = 0  # dropped lines that are not logged yet
         self._most = most
         self._items: deque[bytes | int] = deque()
         self._size = self._files = 0
@@ -102,7 +102,7 @@ class _Queue:
         self._changed = threading.Condition()
 
     def put_line(self, line: bytes) -> int:
-        """Add a line. Returns the bytes that are queued, 0 where the line was dropped."""
+        """Add a line. Returns the queued bytes, 0 if the line was dropped."""
         with self._changed:
             if self._size + len(line) > self._most:
                 self.dropped += 1
@@ -113,14 +113,14 @@ class _Queue:
             return self._size
 
     def put_file(self, file: int) -> None:
-        """Send later lines to another file."""
+        """Send all later lines to another file."""
         with self._changed:
             self._items.append(file)
             self._files += 1
             self._wake()
 
     def skip_to_file(self) -> int | None:
-        """Return a file that waits for lines before it to be written, which then go to it; None without one."""
+        """Return the next queued file, if any, before the lines in front of it are written; they then go to it, too."""
         with self._changed:
             file = next((item for item in self._items if isinstance(item, int)), None) if self._files else None
             if file is not None:
@@ -145,7 +145,7 @@ class _Queue:
             self._wake()
 
     def abandon(self) -> int:
-        """Drop unwritten lines, and return their number."""
+        """Drop all unwritten lines, and return their number."""
         with self._changed:
             lost = sum(isinstance(item, bytes) for item in self._items)
             self.dropped += lost
@@ -153,14 +153,14 @@ class _Queue:
             return lost
 
     def wait(self) -> bool:
-        """Wait for something to write. Returns False at the end."""
+        """Wait for something to write. Returns False if the queue has ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._ready or self._ended)
             self._ready = False
             return bool(self._items) or not self._ended
 
     def rest(self, seconds: float) -> bool:
-        """Wait for that long, for another file or for the end. Returns False at the end."""
+        """Wait some seconds, or until a file is queued or the queue ends. Returns False if it has ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or self._files, seconds)
             return not self._ended
@@ -183,10 +183,10 @@ class _Queue:
             return None, lines
 
     def wrote(self, lines: list[bytes]) -> int:
-        """Remove written lines from the queue. Returns how many lines were dropped since the last report."""
+        """Remove written lines from the queue. Returns the number of lines dropped since the last call."""
         with self._changed:
             for line in lines:
-                if self._items:  # else the stop has given them up
+                if self._items:  # empty after `abandon`
                     self._items.popleft()
                 self._size -= len(line)
             untold, self._untold = self._untold, 0
@@ -194,10 +194,11 @@ class _Queue:
 
 
 class _Writer(threading.Thread):
-    """Writes the queue. The file belongs to this thread."""
+    """Writes the queue. The file descriptor belongs to this thread."""
 
     def __init__(self, path: Path, size: int, backups: int, queue: _Queue) -> None:
-        super().__init__(name="podless-audit", daemon=True)  # a write that never returns must not keep the process
+        # daemon: a write that never returns must not keep the process alive
+        super().__init__(name="podless-audit", daemon=True)
         self._path = path
         self._limit = size if str(path) != "-" else 0
         self._backups = backups
@@ -205,10 +206,10 @@ class _Writer(threading.Thread):
         self._file = -1
         self._written = 0
         self._torn = 0  # bytes of the next piece that were written before an error
-        self._failed: int | None = None  # the number of the last error, which is logged once
+        self._failed: int | None = None  # errno of the last error, which is logged once
 
     def complain(self, text: str) -> None:
-        """Log an error, but not while that would block on the very pipe that is stuck."""
+        """Log an error, unless the log goes to the same blocked pipe."""
         if str(self._path) == "-" and os.path.sameopenfile(1, 2):
             return
         log.error("%s", text)
@@ -226,7 +227,7 @@ class _Writer(threading.Thread):
         return self._release()
 
     def _write_all(self) -> bool:
-        """Write all queued lines. Returns False if that failed."""
+        """Write all queued lines. Returns False after an error."""
         try:
             while self._write_some():
                 pass
@@ -238,7 +239,7 @@ class _Writer(threading.Thread):
         return True
 
     def _write_some(self) -> bool:
-        """Write a piece that leaves the file no larger than it may become. Returns False where nothing is left."""
+        """Write one piece, within the maximum size of the file. Returns False if nothing is left."""
         room = min(self._limit - self._written, _AT_ONCE) if self._limit else _AT_ONCE
         file, lines = self._queue.peek(room)
         if file is not None:
@@ -268,9 +269,9 @@ class _Writer(threading.Thread):
         self._written = os.fstat(file).st_size
 
     def _rotate(self) -> None:
-        # the oldest files go by name, those of earlier runs among them: so no clock that a test moves
+        # old files are found by the time in their names, so it must not be that of a clock that a test advances
         stamp = datetime.fromtimestamp(clock.wall_time(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
-        with contextlib.suppress(FileNotFoundError):  # moved by another program
+        with contextlib.suppress(FileNotFoundError):  # another program has moved the file
             self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
         self._open_file(_open(self._path))
         if self._backups:

@@ -1,4 +1,4 @@
-"""Reads the bodies of requests and answers for the audit log, which shows them as JSON whatever their form was."""
+"""Reads the bodies of requests and answers for the audit log, which shows them as JSON whatever their media type."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
-MOST = 64 * 1024  # bytes of YAML and of protobuf that are read: both take long
-STEPS = 4096  # of decoding protobuf, about one a value: the event loop waits for it, for 15 ms at most
-_UNVERSIONED = ("DeleteOptions", "Status")  # bodies that every resource has
+MOST = 64 * 1024  # bytes; longer YAML and protobuf bodies are not decoded, because that takes long
+STEPS = 4096  # about one for each decoded protobuf value: at most 15 ms of the event loop
+_UNVERSIONED = ("DeleteOptions", "Status")  # kinds of bodies that requests for any resource can have
 
 FindStruct = Callable[[str, str, str, str], Struct | None]
 """Returns the struct for a group, version, resource and kind; None if it is unknown or not loaded."""
 
 
 class _Allowance(CPUMeter):
-    """A meter that ends work after some steps, whatever time they took."""
+    """A meter that ends the work after some steps, whatever time they take."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct
 
 
 def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any:
-    outer = METER.set(_Allowance())  # two bytes can stand for an object of many fields
+    outer = METER.set(_Allowance())  # a few bytes of protobuf can decode to an object with many fields
     try:
         kind = protobuf.open_envelope(raw).kind
         if kind in _UNVERSIONED:

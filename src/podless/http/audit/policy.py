@@ -14,24 +14,24 @@ from podless.runtime.option import StartError
 
 NONE, METADATA_LEVEL, REQUEST, REQUEST_RESPONSE = LEVELS = ("None", "Metadata", "Request", "RequestResponse")
 RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
-# bodies are logged only by a rule that names the resource, because they contain credentials
+# bodies of these contain credentials, and are logged only by rules that name the resource
 _SECRETS = {("", "secrets"), ("", "serviceaccounts/token"), ("authentication.k8s.io", "tokenreviews")}
 
 
 class BadPolicy(StartError):
-    """The policy cannot be used; the text is one clear line for a person."""
+    """The policy is invalid. The text is one line for a user."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedResources:
-    """Resources of one group; none stands for all of them, and no name for all names."""
+    """A group with some of its resources. No resources: all of them; no names: all objects."""
 
     group: str
     resources: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
     def fits(self, asked: Attributes) -> bool:
-        """Return whether something of this is asked for."""
+        """Return whether the request is for one of these resources."""
         if self.group != asked.group:
             return False
         if not self.resources:
@@ -45,7 +45,7 @@ class AuditedResources:
         return not patterns.isdisjoint(self.resources)
 
     def names_it(self, asked: Attributes) -> bool:
-        """Return whether the resource is written down here."""
+        """Return whether the rule names the requested resource literally."""
         return self.group == asked.group and _whole(asked) in self.resources
 
 
@@ -64,7 +64,7 @@ class AuditRule:
     managed: bool = True
 
     def fits(self, user: User, asked: Attributes) -> bool:
-        """Return whether the rule is about a request of a user."""
+        """Return whether the rule matches a request of a user."""
         if self.users and user.name not in self.users:
             return False
         if self.groups and not any(group in user.groups for group in self.groups):
@@ -85,7 +85,7 @@ _NOTHING = AuditRule(NONE)
 
 @dataclass(frozen=True, slots=True)
 class AuditPolicy:
-    """Rules in their order; what fits none of them is not told."""
+    """The rules in order. A request that matches none is not logged."""
 
     rules: tuple[AuditRule, ...]
 
@@ -95,7 +95,7 @@ class AuditPolicy:
 
 
 def tells_bodies(rule: AuditRule, asked: Attributes) -> bool:
-    """Return whether bodies may be told: never those of secrets, unless the rule names them."""
+    """Return whether bodies may be logged. Bodies with credentials need a rule that names their resource."""
     if (asked.group, _whole(asked)) not in _SECRETS:
         return True
     return any(each.names_it(asked) for each in rule.resources)
@@ -109,7 +109,7 @@ def _path(pattern: str, path: str) -> bool:
     return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
 
 
-# without a policy file: the metadata of every request, once it is answered
+# the default: log the metadata of every answered request
 METADATA = AuditPolicy((AuditRule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),))
 
 

@@ -10,7 +10,7 @@ from podless.runtime.option import option, parse_megabytes, parse_number
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit log; the help text of each field describes it. policy: None for the metadata of every request.
+    """The settings of the audit log; each field's help text describes it. policy: None: metadata of every request.
 
     size: in bytes, 0 for never. backups: 0 for all.
     """

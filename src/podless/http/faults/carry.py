@@ -27,7 +27,7 @@ _REASONS = {
 
 
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:
-    """Return the filter. revision: returns the newest revision, for lists of older states."""
+    """Return the filter. revision: returns the newest revision, for faults that make lists show an older state."""
 
     def decorate(handler: Handler) -> Handler:
         def handle(request: Request) -> Answer | Pending:
@@ -42,7 +42,7 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
 
 
 async def _settled(settle: Callable[[], Awaitable[None]], request: Request, handler: Handler) -> Answer:
-    """Write pending counts before a request for Faults is answered."""
+    """Write pending counts, then answer a request for Faults."""
     await settle()
     return await settle_answer(handler(request))
 
@@ -63,7 +63,7 @@ async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, r
 
 
 def fault_error(fault: InjectedFault) -> APIError:
-    """Return the error of a fault with a status."""
+    """Return the error of a fault that has a status."""
     details = {"retryAfterSeconds": fault.retry_after} if fault.retry_after else None
     error = APIError(fault.message or f"fault {fault.label}".rstrip(), details)
     error.code, error.reason = fault.status, _REASONS.get(fault.status, "")

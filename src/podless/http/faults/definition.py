@@ -1,6 +1,6 @@
-"""The kind Fault, compiled from the fields of InjectedFault as from a CustomResourceDefinition.
+"""The kind Fault, compiled from the fields of InjectedFault as if from a CustomResourceDefinition.
 
-The store has no such definition, and servers without --enable-faults do not serve the kind.
+The definition is not stored, and servers without --enable-faults do not serve the kind.
 """
 
 from __future__ import annotations

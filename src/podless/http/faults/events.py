@@ -11,11 +11,11 @@ from podless.http.message import JSON, Sink, Stream
 from podless.http.stream import error_event
 from podless.meta.errors import Expired
 
-_MOST = 1 << 20  # bytes of events that wait to come together
+_MOST = 1 << 20  # maximum bytes of events that a burst collects
 
 
 class Disturbed:
-    """A sink in front of that of a watch. It receives batches of whole events."""
+    """A sink before the sink of a watch, which applies the fault. It receives batches of whole events."""
 
     def __init__(self, fault: InjectedFault, media: bytes, sink: Sink) -> None:
         self._fault = fault
@@ -30,7 +30,7 @@ class Disturbed:
 
     @classmethod
     def stream(cls, fault: InjectedFault, answer: Stream) -> Stream:
-        """Return the stream of a watch with the fault."""
+        """Return the stream of a watch, with the fault applied."""
 
         def start(sink: Sink) -> Callable[[], None]:
             found = cls(fault, answer.media, sink)
@@ -42,7 +42,7 @@ class Disturbed:
         return Stream(start, answer.media, answer.headers)
 
     def _ended(self) -> None:
-        """Stop when the client has disconnected."""
+        """Stop at the end of the stream."""
         self._over = True
         self._kept.clear()
         if self._timer is not None:

@@ -16,12 +16,12 @@ from podless.http.message import Request
 GROUP = "testing.podless.dev"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 DROPS = ("before", "after")
-_TURNS = 1024  # sorts of requests that are counted apart, where something happens with a probability
+_TURNS = 1024  # keys of requests that are counted separately for a probability
 _ALL = 1 << 64
-_LONG = 1 << 53  # what a float can tell apart, as limits of schemas are
+_LONG = 1 << 53  # larger numbers are not exact as floats, which the limits of schemas are
 _DAY = 86_400
 
-# the kind of a group's resource, "" for one that is not served
+# returns the kind of a resource (group, plural), "" if it is not served
 Kinds = Callable[[str, str], str]
 
 
@@ -120,7 +120,7 @@ class InjectedFault:
 
     @property
     def of_watches(self) -> bool:
-        """Whether the fault affects watches only."""
+        """Whether the fault applies to watches only."""
         ends = self.cut_after is not None or self.expire_after is not None
         return ends or self.bookmarks or self.duplicate > 1 or self.burst > 0
 
@@ -149,8 +149,8 @@ class InjectedFault:
     def happens(self, what: str) -> bool:
         """Count a matching request, and return whether it fails. what: a key of the request, such as verb and object.
 
-        With a probability, the result depends on the seed and on the number of earlier requests with the same key.
-        Concurrent requests with other keys do not change it.
+        With a probability, the result depends on the seed and on the number of earlier requests with the same key, so
+        concurrent requests with other keys do not change it.
         """
         self.matched += 1
         if self.tell is not None:
@@ -178,12 +178,12 @@ class FaultRule(NamedTuple):
 
 
 _HAPPENS = ("delay", "status", "drop", "older", "cutAfter", "expireAfter", "bookmarks", "duplicate", "burst", "webhook")
-_ALONE = ("webhook", "nth", "times", "probability", "seed")  # what a fault of webhooks may have
+_ALONE = ("webhook", "nth", "times", "probability", "seed")  # fields that a fault for webhooks may have
 _ENDS = ("cutAfter", "expireAfter")
 
 
 def _set(name: str) -> str:
-    """Return the CEL expression that a field of a spec differs from its default."""
+    """Return a CEL expression: a field of the spec differs from its default."""
     one = _KNOWN[name]
     if one.default is None or isinstance(one.default, bool):
         return f"has(self.{name})" if one.default is None else f"(has(self.{name}) && self.{name})"
@@ -200,7 +200,7 @@ def _has(fault: InjectedFault, *names: str) -> bool:
 
 
 def _no_two(name: str, others: tuple[str, ...], message: str) -> FaultRule:
-    """Return the rule that a field excludes others."""
+    """Return the rule that a field excludes other fields."""
     return FaultRule(
         f"!{_set(name)} || !({_any(*others)})",
         message,
@@ -209,7 +209,7 @@ def _no_two(name: str, others: tuple[str, ...], message: str) -> FaultRule:
 
 
 def _needs(others: tuple[str, ...], name: str, message: str) -> FaultRule:
-    """Return the rule that some fields need another one."""
+    """Return the rule that some fields require another one."""
     return FaultRule(
         f"!({_any(*others)}) || {_set(name)}", message, lambda fault: not _has(fault, *others) or _has(fault, name)
     )
@@ -265,7 +265,7 @@ def _validate_field(name: str, given: Any, term: Term) -> None:
     if term.choices and given not in term.choices:
         raise BadFault(f"{name}: must be one of {', '.join(term.choices)}")
     size = len(given) if isinstance(given, str) else given
-    if not term.least <= size <= term.most:  # NaN is nowhere
+    if not term.least <= size <= term.most:  # also false for NaN
         raise BadFault(f"{name}: must be from {term.least:g} to {term.most:g}")
 
 
@@ -273,7 +273,7 @@ _TYPES = {str: "a string", int: "an integer", float: "a number", bool: "true or 
 
 
 def _is(wanted: str, its: str, asked: Attributes) -> bool:
-    """Return whether a resource matches; without a group in any group, without a subresource the object itself."""
+    """Return whether a resource matches a pattern: no group means any group, no subresource the object itself."""
     name, _, part = wanted.partition("/")
     plain, _, group = name.partition(".")
     return plain in ("*", its) and (not group or group == asked.group) and (part == asked.subresource or wanted == "*")

@@ -9,13 +9,13 @@ from podless.codec import serializer
 from podless.structs import protobuf
 from podless.structs.wire import encode_field, encode_varint
 
-_LENGTH = 4  # bytes before a frame of protobuf
-_TYPE = b"\x0a"  # the tag of an event's type
+_LENGTH = 4  # bytes of the length before a protobuf frame
+_TYPE = b"\x0a"  # protobuf tag of the event type
 _BEGIN = b'{"type":"'
 
 
 class EventFrames(Protocol):
-    """A framing of events."""
+    """How the bytes of a watch are divided into events."""
 
     def split(self, data: bytes) -> Iterator[bytes]:
         """Return the events in some bytes, in order."""
@@ -24,10 +24,10 @@ class EventFrames(Protocol):
         """Return ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
 
     def retyped(self, event: bytes, type_: bytes) -> bytes:
-        """Return the event with another type."""
+        """Return the event with its type replaced."""
 
     def uid(self, event: bytes) -> str:
-        """Return the uid of its object, "" if it has none."""
+        """Return the uid of the object, "" if it has none."""
 
 
 class _Lines:
@@ -42,7 +42,7 @@ class _Lines:
 
     def uid(self, event: bytes) -> str:
         obj = serializer.decode_json(event)["object"]
-        for row in obj.get("rows") or ():  # of a table
+        for row in obj.get("rows") or ():  # rows of a Table
             obj = row.get("object") or {}
         return (obj.get("metadata") or {}).get("uid") or ""
 
@@ -72,7 +72,7 @@ def find_field(data: bytes, number: int) -> bytes:
         tag, place = _varint(data, place)
         size, place = _varint(data, place)
         if tag & 7 == 0:
-            continue  # a number, and no length
+            continue  # a varint has no length
         if tag >> 3 == number:
             return data[place : place + size]
         place += size
@@ -99,7 +99,7 @@ def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[by
 
     An object that was created and deleted has no event; one that was deleted and created again has two.
     """
-    kept: dict[str, tuple[bytes, bytes]] = {}  # by uid, or by place: type and event
+    kept: dict[str, tuple[bytes, bytes]] = {}  # (type, event), by uid; bookmarks and errors by position
     for place, event in enumerate(events):
         type_ = frames.type(event)
         uid = "" if type_ in (b"BOOKMARK", b"ERROR") else frames.uid(event)

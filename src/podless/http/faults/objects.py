@@ -1,6 +1,6 @@
 """Faults as objects: in force for the next request, with counts in their status.
 
-Every server of a store injects them and counts; the status has the sum.
+All servers of a store inject them and count; the status has the sums.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ log = logging.getLogger("podless")
 
 
 _MANAGER = "podless"
-_DELAY = 0.05  # seconds in which what is counted is gathered
-_SEED = 8  # digits of a uid that make a seed, where none is given
+_DELAY = 0.05  # seconds in which counts are collected before a write
+_SEED = 8  # hexadecimal digits of the uid that give the seed, if the spec has none
 
 
 @dataclass(slots=True)
 class _Known:
-    """A Fault in force. matched, injected: the counts of its status. writing: the task that writes them."""
+    """A Fault in force. matched, injected: the counts of its status. writing: the task that writes the status."""
 
     fault: InjectedFault
     uid: str
@@ -41,7 +41,7 @@ class _Known:
 
 
 class FaultObjects(Controller):
-    """Keeps the injected faults in step with the objects. The keys are those of the objects."""
+    """Keeps the injected faults in step with the Fault objects, by their keys."""
 
     name = "podless-faults"
     leads = False
@@ -86,7 +86,7 @@ class FaultObjects(Controller):
         if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
             try:
                 fault = InjectedFault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
-            except BadFault as error:  # an older release took it
+            except BadFault as error:  # an earlier release of podless accepted it
                 log.warning("faults: %s is ignored: %s", metadata["name"], error)
                 self._forget(entry.key)
                 return
@@ -98,7 +98,7 @@ class FaultObjects(Controller):
             self._count(known, obj)
 
     def _count(self, known: _Known, obj: Object, told: tuple[int, int] = (0, 0)) -> None:
-        """Take over the counts of the status. told: the part of them that this server counted."""
+        """Add the counts of the status that other servers wrote. told: the part of them that this server added."""
         matched, injected = _numbers(obj)
         known.fault.matched += matched - known.matched - told[0]
         known.fault.injected += injected - known.injected - told[1]
@@ -134,7 +134,7 @@ class FaultObjects(Controller):
 
 
 def _numbers(obj: Object) -> tuple[int, int]:
-    """Return the counts for the present spec of an object."""
+    """Return the counts (matched, injected) of the status, 0 if they belong to an earlier spec."""
     status = obj.get("status") or {}
     if status.get("observedGeneration") != obj["metadata"]["generation"]:
         return 0, 0

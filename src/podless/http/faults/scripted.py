@@ -30,7 +30,7 @@ AGENT = "podless-test"
 GROUPS = ("apiextensions.k8s.io", "admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io")
 SPARED: dict[str, Any] = {"spared": GROUPS, "spared_agent": AGENT}
 
-EXEMPT = "this process"  # the peer of requests to which nothing happens
+EXEMPT = "this process"  # peer of this process' own requests, which never fail
 _OWN = f"/apis/{GROUP}"
 
 
@@ -38,7 +38,7 @@ class Faults:
     """The faults of a server; the first one that matches and fires is injected. Usable from any thread.
 
     Faults of objects (objects.py) come after those from Python, in the order of their names. Requests for Faults, and
-    those of the process itself, never fail. kinds: kinds of the served resources. settle: writes pending counts of
+    the process' own requests, never fail. kinds: returns the kind of a resource. settle: writes pending counts of
     objects.
     """
 
