@@ -1,6 +1,6 @@
 """Checks manifests offline with the server's own code.
 
-`check_files` reports on files, `find_sources` finds them, `output.render_report` writes the report.
+`find_sources` finds files, `check_files` returns a report about them, `output.render_report` formats it.
 """
 
 from __future__ import annotations

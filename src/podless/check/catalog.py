@@ -1,4 +1,4 @@
-"""The kinds that objects are checked against: the built-in ones, and those of definitions."""
+"""The kinds that objects are checked against: built-in kinds, and those of definitions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 class Catalog:
-    """Kinds by what objects say that they are.
+    """Kinds by group, version and kind.
 
-    described: kinds that OpenAPI documents describe; where podless has the rules of a kind, it goes by those.
-    definitions: CustomResourceDefinitions of v1, decoded and sound. release: whose built-in kinds are known.
+    described: kinds from OpenAPI documents; podless' own rules for a kind have precedence. definitions: valid v1
+    CustomResourceDefinitions. release: decides the built-in kinds.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Catalog:
         for one in described:
             self.add_kind(one)
         for kind in serve_kinds(ALL, {"api/all": True}, release=release):
-            if not kind.virtual:  # questions to a server are in no files
+            if not kind.virtual:  # reviews and other virtual kinds are never stored, so files do not have them
                 self.add_kind(kind)
         for definition in definitions:
             self.add_kind(make_kind(definition))
@@ -41,7 +41,7 @@ class Catalog:
     def add_kind(self, kind: Kind, *, dated: bool = False) -> None:
         """Add a kind, replacing an earlier one of the same name.
 
-        dated: releases validate its objects differently, by their formats.
+        dated: its schema has formats that releases validate differently.
         """
         if dated:
             self._dated.add(kind)
@@ -49,7 +49,7 @@ class Catalog:
             self._kinds[kind.group, version.name, kind.kind] = kind, version
 
     def unsound(self, group: str, kind: str) -> None:
-        """Note a kind whose definition has errors, so that nothing can be said of its objects."""
+        """Record that the definition of a kind has errors, so that its objects cannot be checked."""
         self._unsound.add((group, kind))
 
     def find(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
@@ -57,16 +57,16 @@ class Catalog:
         return self._kinds.get((group, version, kind))
 
     def is_dated(self, kind: Kind) -> bool:
-        """Return whether releases validate objects of a kind in different ways, by their formats."""
+        """Return whether the kind's schema has formats that releases validate differently."""
         return kind in self._dated
 
     def versions(self, group: str, kind: str) -> list[str]:
-        """Return the versions of a kind, the most preferred first."""
+        """Return the versions of a kind, sorted by Kubernetes' version priority."""
         found = [version for known, version, name in self._kinds if (known, name) == (group, kind)]
         return sorted(found, key=gvk.version_priority)
 
     def is_unsound(self, group: str, kind: str) -> bool:
-        """Return whether a definition of the kind is there, and has errors."""
+        """Return whether the kind has a definition with errors."""
         return (group, kind) in self._unsound
 
 

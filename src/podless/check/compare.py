@@ -1,4 +1,4 @@
-"""Finds what a new definition breaks, for clients that know the old one and for stored objects.
+"""Finds changes of a definition that break clients or stored objects.
 
 The rules are those of the Kubernetes API conventions on changing an API, and the checks of crdify.
 """
@@ -15,20 +15,20 @@ from podless.runtime.jsonobject import Object, Schema
 
 RULES = "x-kubernetes-validations"
 _OPEN = "x-kubernetes-preserve-unknown-fields"
-# types of which the second takes all that the first takes
+# type, and a type that allows the same values and more
 _WIDER = (("integer", "number"), ("integer", "integer or string"), ("string", "integer or string"))
 _STAY = "stored objects that break it keep their value, and can change only in other fields; correct them first"
-# bounds: keyword -> which side is tighter
+# keywords of upper bounds, where less is stricter
 _UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 _LOWER = ("minimum", "minLength", "minItems", "minProperties")
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One difference. severity: error where clients or objects break, warning where they may.
+    """One change. severity: error if clients or objects break, warning if they can break.
 
-    definition: its name. version: in which it is, "" for all. path: of the field, as spec.ports[].name, or the part of
-    the definition. what: that has changed. advice: what to do about it.
+    definition: its name. version: of the schema, "" for all. path: of the field, such as spec.ports[].name, or the part
+    of the definition. what: the change. advice: what to do about it.
     """
 
     severity: Severity
@@ -44,7 +44,7 @@ class SchemaChange:
 
 
 def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
-    """Return the changes between CustomResourceDefinitions of v1, matched by name. New definitions break nothing."""
+    """Return the changes between v1 CustomResourceDefinitions, matched by name. New definitions break nothing."""
     given = {definition["metadata"]["name"]: definition for definition in new}
     found: list[SchemaChange] = []
     for definition in old:
@@ -58,7 +58,7 @@ def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[Sc
 
 
 class _Definition:
-    """Compares two states of one definition."""
+    """Compares the old and the new state of one definition."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -89,7 +89,7 @@ class _Definition:
             yield self.warning("spec.versions", what, "run `podless migrate` when all servers have it")
 
     def names(self, old: Object, new: Object) -> Iterator[SchemaChange]:
-        """Group, scope and names."""
+        """Yield changes of group, scope and names."""
         for path in ("group", "scope", "names.kind", "names.plural"):
             before, after = _at(old, path), _at(new, path)
             if before != after:
@@ -111,7 +111,7 @@ class _Definition:
             )
 
     def apart(self, old: Object, new: Object) -> Iterator[SchemaChange]:
-        """Yield fields that only some versions have. Without conversion, clients of the other versions drop them."""
+        """Yield fields that only some versions have: without conversion, clients of the other versions drop them."""
         if (_at(new, "conversion.strategy") or "None") != "None":
             return
         known = {*_lacking(old)}
@@ -121,7 +121,7 @@ class _Definition:
                 yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
     def removed(self, version: Object) -> Iterator[SchemaChange]:
-        """Yield the effects of a removed version."""
+        """Yield the effects of removing a version."""
         if version.get("storage"):
             what = "the version that objects are stored in is gone, so they cannot be read"
             yield self.error("spec.versions", what, "store another version first, and run `podless migrate`")
@@ -153,7 +153,7 @@ class _Definition:
             yield self.error("selectableFields", f"{gone} is gone: clients that select by it get 400", "keep it")
 
     def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
-        """Yield the schemas of a version."""
+        """Yield the changes of a version's schema."""
         one, other = ((version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after))
         yield from self.node(
             one, other, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
@@ -162,7 +162,7 @@ class _Definition:
     def node(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[SchemaChange]:
         """Yield the changes of one schema node and everything below.
 
-        open_before, open_after: unknown fields are kept.
+        open_before, open_after: unknown fields are preserved.
         """
         if old == new and open_before == open_after:
             return
@@ -255,7 +255,7 @@ class _Definition:
             yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STAY)
 
     def lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
-        """Yield changes in the merging of lists and maps."""
+        """Yield changes of how lists and maps are merged."""
         for keyword, usual in (("list-type", "atomic"), ("list-map-keys", None), ("map-type", "granular")):
             before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
             if before != after:
@@ -307,7 +307,7 @@ class _Definition:
 
 
 def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
-    """Yield, for each pair of served versions, the fields that one lacks: that version, the path, the other version."""
+    """Yield fields that one of two served versions lacks: that version, the path, the other version."""
     schemas = {
         version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") or {}
         for version in spec["versions"]
@@ -320,7 +320,7 @@ def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
 
 
 def _missing(one: Schema, other: Schema, path: str) -> Iterator[str]:
-    """Yield the outermost fields of the other schema that the one drops."""
+    """Yield the outermost fields of the other schema that this one would drop."""
     if one == other or _free(one):
         return
     fields = one.get("properties") or {}
@@ -336,7 +336,7 @@ def _missing(one: Schema, other: Schema, path: str) -> Iterator[str]:
 
 
 def _free(schema: Schema) -> bool:
-    """Return whether an object may have fields that its schema does not name."""
+    """Return whether a schema allows fields that it does not name."""
     return bool(schema.get(_OPEN)) or schema.get("additionalProperties") is True
 
 

@@ -1,4 +1,4 @@
-"""Settings of a check: options, and [check] in the nearest podless.toml in a parent directory."""
+"""Settings of a check: from options, and from [check] in the nearest podless.toml of a parent directory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE = "podless.toml"
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """All settings of a check. The names are those of the options, with _ for -."""
+    """All settings of a check. The names are those of the options, with _ instead of -."""
 
     paths: Sequence[str] = ()
     crds: Sequence[str] = ()
@@ -38,7 +38,7 @@ class CheckSettings:
     kubernetes_version: str = features.DEFAULT
 
     def options(self) -> CheckOptions:
-        """Return the options of the check.
+        """Return the settings as CheckOptions.
 
         Raises CannotCheck if the running API or an OpenAPI document cannot be read.
         """
@@ -65,14 +65,14 @@ _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 
 def settle_settings(given: Mapping[str, Any]) -> CheckSettings:
-    """Return the settings of the command line, completed by podless.toml. Raises CannotCheck."""
+    """Return the settings of the command line, with podless.toml as defaults. Raises CannotCheck."""
     told = {name: value for name, value in given.items() if value not in (None, [])}
     chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(CheckSettings) if field.name in told}
     return CheckSettings(**chosen)
 
 
 def _file(folder: Path) -> dict[str, Any]:
-    """Return [check] of the nearest file. Its paths are relative to its folder."""
+    """Return [check] of the nearest podless.toml, with absolute paths: they are relative to its folder."""
     place = next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
     if place is None:
         return {}

@@ -1,4 +1,4 @@
-"""Custom resources in other versions, by the conversions that their definitions declare."""
+"""Converts custom resources to another version, as their definitions declare."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from podless.structs.structs import DecodeError
 
 
 class ObjectConverter:
-    """Converts the objects of some definitions to a version, where their kind has it.
+    """Converts objects to a version, if their kind has that version.
 
-    definitions: in v1. Raises CannotCheck for one that a server would reject.
+    definitions: in v1. Raises CannotCheck for a definition that a server would reject.
     """
 
     def __init__(self, definitions: Iterable[Object], version: str) -> None:
@@ -38,7 +38,7 @@ class ObjectConverter:
         return any(self._version in kind.by_version for kind in self._kinds.values())
 
     def convert(self, obj: Any) -> Object | None:
-        """Return an object in the version; None if there is nothing to convert. Raises CannotCheck."""
+        """Return an object in the version; None if its kind does not have the version. Raises CannotCheck."""
         if not isinstance(obj, dict) or not isinstance(obj.get("apiVersion"), str):
             return None
         group, _, given = obj["apiVersion"].rpartition("/")

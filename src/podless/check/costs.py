@@ -1,4 +1,4 @@
-"""The estimated costs of rules in definitions, and the bounds that would make expensive ones acceptable."""
+"""Estimated costs of rules in definitions, and bounds that make expensive rules acceptable."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from podless.cel.rules.definitions import RULE_LIMIT, child_nodes
 from podless.cel.rules.verdict import RULES
 from podless.runtime.jsonobject import Schema
 
-_LARGEST = 1 << 20  # bound that is tried; what needs a larger one needs none
+_LARGEST = 1 << 20  # the largest bound to suggest; a rule that fits with it needs no bound on that node
 _WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedBound:
-    """A bound to be put into a schema. at: the node, as properties[spec].properties[items]."""
+    """A bound to add to a schema. at: the node, such as properties[spec].properties[items]."""
 
     at: str
     keyword: str
@@ -32,8 +32,8 @@ class SuggestedBound:
 class RuleCost:
     """The cost of a rule. at: its node in the schema. once: the maximum cost of one evaluation.
 
-    times: how often it is evaluated for one object. error: why it does not compile, "" if it does. alone: bounds each
-    of which is sufficient. together: bounds that are sufficient together, if none is alone.
+    times: evaluations for one object. error: why it does not compile, "" if it does. alone: bounds each of which is
+    sufficient. together: bounds that are sufficient together, if none is alone.
     """
 
     definition: str
@@ -48,7 +48,7 @@ class RuleCost:
 
     @property
     def total(self) -> int:
-        """The maximum cost for one object, in a real server's units."""
+        """The maximum cost for one object, in kube-apiserver's units."""
         return self.once * self.times
 
     @property
@@ -58,7 +58,7 @@ class RuleCost:
 
 
 def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
-    """Yield the rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
+    """Yield the costs of the rules of a v1 CustomResourceDefinition, in the order of its versions and fields."""
     name = definition["metadata"].get("name") or ""
     for version in definition["spec"]["versions"]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -81,7 +81,7 @@ def _cost(schema: Schema, steps: Steps, place: int) -> EstimatedCost:
 
 
 def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
-    """Return the nodes without a bound, above a rule and below it: they make it dear."""
+    """Return nodes without a bound above and below a rule, which raise its cost, and the keyword of each bound."""
     found = []
     for at, nodes in list_nodes(schema):
         node = nodes[-1]
@@ -103,14 +103,14 @@ def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[SuggestedBound]
 
 
 def _together(schema: Schema, steps: Steps, place: int) -> tuple[SuggestedBound, ...]:
-    """Return one bound for all lists and texts; none if even that is not sufficient."""
+    """Return the same bound for all lists, maps and strings; nothing if that is not sufficient."""
     found = _candidates(schema, steps)
     most = _largest(lambda bound: _under(schema, steps, place, [(at, word, bound) for at, word in found]))
     return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
 
 
 def _largest(fits: Callable[[int], bool]) -> int:
-    """Return the largest bound that fits; 0 where none does."""
+    """Return the largest bound that fits; 0 if there is none."""
     low, high = 0, _LARGEST
     while low < high:
         middle = (low + high + 1) // 2
@@ -119,7 +119,7 @@ def _largest(fits: Callable[[int], bool]) -> int:
 
 
 def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, str, int]]) -> bool:
-    """Return whether a rule costs little enough with some bounds."""
+    """Return whether a rule stays below the limit with some bounds."""
     changed = copy.deepcopy(schema)
     for at, word, most in bounds:
         node = changed
@@ -130,7 +130,7 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
 
 
 def format_cost(cost: RuleCost) -> str:
-    """Return a rule's cost for people: a line, and a line for each bound that would help."""
+    """Format a rule's cost for display: one line, and a line for each suggested bound."""
     where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
     if cost.error:
         return f"{where}: {cost.rule}\n  does not compile: {cost.error}"

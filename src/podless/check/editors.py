@@ -36,12 +36,12 @@ class EditorSchema(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Its name below a folder, as kubeconform looks for it."""
+        """The file name below a folder, as kubeconform expects it."""
         return f"{self.group}/{self.kind.lower()}_{self.version}.json"
 
 
 def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
-    """Yield the JSON schemas of a CustomResourceDefinition of v1, one for each served version."""
+    """Yield the JSON schemas of a v1 CustomResourceDefinition, one for each served version."""
     spec = definition["spec"]
     kind = spec["names"]["kind"]
     for version in spec["versions"]:
@@ -58,10 +58,10 @@ def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
 
 
 def convert_node(given: Schema, *, open_: bool = False) -> Schema:
-    """Convert one node. open_: unknown fields are allowed; otherwise they are errors, because they would be lost."""
+    """Convert one node. open_: allow unknown fields; otherwise they are errors, because the server would drop them."""
     made: Schema = {key: given[key] for key in _KEPT if key in given}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if given.get(word) and bound in made:  # a flag in OpenAPI v3, a number here
+        if given.get(word) and bound in made:  # a boolean in OpenAPI v3, a number in JSON Schema
             made[word] = made.pop(bound)
     kind = given.get("type")
     if given.get("x-kubernetes-int-or-string"):
@@ -82,7 +82,7 @@ def convert_node(given: Schema, *, open_: bool = False) -> Schema:
 
 
 def _below(given: Schema, open_: bool) -> Schema:
-    """Convert items and fields."""
+    """Convert the items and properties of a node."""
     made: Schema = {}
     kept = open_ or bool(given.get("x-kubernetes-preserve-unknown-fields"))
     if isinstance(given.get("items"), dict):

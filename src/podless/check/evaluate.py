@@ -1,4 +1,4 @@
-"""One rule on one object: the value of every part of it, of loops for each item."""
+"""Evaluates one rule on one object, and each part of the rule; for loops with each item."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from podless.cel.values import Duration, Optional, Timestamp
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Release
 
-_ITEMS = 5  # of a loop that are shown
-_LONGEST = 200  # characters of a value that is shown
+_ITEMS = 5  # maximum items of a loop to show
+_LONGEST = 200  # maximum characters of a value to show
 _LOGIC = ("_&&_", "_||_")
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationStep:
-    """A part of the expression. depth: how deep it is in others. value: as text; error: why it has none."""
+    """A part of the expression. depth: levels of nesting. value: as text. error: why there is no value, or ""."""
 
     depth: int
     text: str
@@ -35,7 +35,7 @@ class EvaluationStep:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The result of a rule. type: of its value. cost: spent; estimate: the maximum. steps: its parts."""
+    """The result of a rule. type: of its value. cost: actual. estimate: the maximum. steps: its parts."""
 
     value: Any
     error: str
@@ -51,7 +51,7 @@ def evaluate_rule(
     """Evaluate a rule with an object as self, and the old object as oldSelf.
 
     schema: the openAPIV3Schema of the object; without one, types are not checked. whole: the object is complete, with
-    metadata. new: the release in which the rule is new. Raises CompileError or ProgramError for an invalid rule.
+    metadata. new: the release for a new rule. Raises CompileError or ProgramError for an invalid rule.
     """
     declared = Declared(schema or {}, resource=schema is not None and whole)
     root = declared.root
@@ -76,14 +76,14 @@ def evaluate_rule(
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """The variables that a part of the expression sees."""
+    """The variables that are in scope for a part of the expression."""
 
     names: Mapping[str, Type]
     decls: Mapping[str, Decl | None]
     values: Mapping[str, Any]
 
     def evaluate_node(self, node: Expr) -> Any:
-        """Return the value of a part. Raises CelError."""
+        """Evaluate a part. Raises CelError."""
         made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
         return made.run(*self.values.values(), limit=LIMIT)[0]
 
@@ -93,7 +93,7 @@ class _Scope:
 
 
 class _Trace:
-    """The parts of an expression, each before its own parts. A part is shown only once."""
+    """Collects the parts of an expression, each before its own parts and only once."""
 
     def __init__(self, scope: _Scope, told: frozenset[str] = frozenset()) -> None:
         self.scope = scope
@@ -116,7 +116,7 @@ class _Trace:
                 yield from self.steps(part, depth + 1)
 
     def loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
-        """Yield the range of a loop, then its body for each item; for cel.bind the value, then the result."""
+        """Yield the range of a loop, then its body for each item; for cel.bind, the value, then the result."""
         source = node.init if node.macro == "bind" else node.over
         yield from self.steps(source, depth + 1)
         try:
@@ -148,14 +148,14 @@ class _Trace:
 
 
 def _path(node: Expr) -> bool:
-    """Return whether an expression only names a field, whose holders say nothing more."""
+    """Return whether an expression is only a path of fields, so that its parts need not be shown."""
     while isinstance(node, Select):
         node = node.operand
     return isinstance(node, Ident)
 
 
 def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
-    """Yield the parts of an operation; of a chain of && or || all of its links."""
+    """Yield the operands of an operation; of a chain of && or || those of the whole chain."""
     if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
         for part in node.children():
             yield from _links(part, chain)
@@ -164,7 +164,7 @@ def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
 
 
 def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tuple[str, Type, Any]]:
-    """Return the names of a loop with their types and values for one item."""
+    """Return the variables of a loop for one item: names, types and values."""
     params = node.over.type.params
     first = params[0] if params else types.DYN
     if not node.var2:
@@ -175,7 +175,7 @@ def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tu
 
 
 def format_value(value: Any) -> str:
-    """Return a value as JSON, shortened; values without a JSON form are written as CEL."""
+    """Format a value as JSON, shortened; values without a JSON form as CEL."""
     made = _written(value)
     return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."
 

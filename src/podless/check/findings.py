@@ -10,7 +10,7 @@ from podless.runtime.release import describe_span
 
 
 class Severity(StrEnum):
-    """error: the server rejects the object. warning: it accepts the object, with a warning."""
+    """error: the server would reject the object. warning: it would accept the object, with a warning."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -20,10 +20,10 @@ class Severity(StrEnum):
 class Finding:
     """One message of the server.
 
-    file, line, column: position; both numbers from 1, in characters. path: of the field, such as spec.ports[0].name, ""
-    for the whole object. message: without the path. rule: the kind of finding, such as the reason of a cause in a
-    Status (FieldValueInvalid). about: the object, as Kind namespace/name, "" if unknown. releases: the releases it
-    holds for, as a span, "" if only one was checked.
+    file, line, column: position; line and column count from 1, in characters. path: of the field, such as
+    spec.ports[0].name, "" for the whole object. message: without the path. rule: the kind of finding, such as the
+    reason of a cause in a Status (FieldValueInvalid). about: the object, as Kind namespace/name, "" if unknown.
+    releases: a range of releases that have the finding, "" if only one was checked.
     """
 
     file: str
@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def said(self) -> str:
-        """The message with releases and path in front."""
+        """The message, preceded by releases and path."""
         return ": ".join(filter(None, (self.releases, self.path, self.message)))
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Finding:
 
 
 def merge_findings(found: Iterable[tuple[Sequence[Finding], Sequence[str]]], among: Sequence[str]) -> list[Finding]:
-    """Merge the findings of several releases. found: each with its releases."""
+    """Merge equal findings of several releases. found: findings with their releases."""
     if len(among) == 1:
         return [finding for findings, _ in found for finding in findings]
     held: dict[Finding, set[str]] = {}
@@ -58,7 +58,7 @@ def merge_findings(found: Iterable[tuple[Sequence[Finding], Sequence[str]]], amo
 
 @dataclass(slots=True)
 class Report:
-    """All findings, and the number of checked files and objects.
+    """All findings, and counts.
 
     files, objects, definitions: how many were checked. skipped: number of objects of unknown kinds, by kind.
     """
@@ -71,16 +71,16 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """Number of findings for which the server would reject an object."""
+        """Number of errors."""
         return sum(finding.severity is Severity.ERROR for finding in self.findings)
 
     @property
     def warnings(self) -> int:
-        """Number of findings that are warnings."""
+        """Number of warnings."""
         return len(self.findings) - self.errors
 
     def add_report(self, other: Report) -> None:
-        """Add the findings of another part of the work."""
+        """Add the report of another part of the check."""
         self.findings += other.findings
         self.files += other.files
         self.objects += other.objects
@@ -98,5 +98,5 @@ class Report:
 
 
 def count_of(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
+    """Return a number with its noun, plural unless it is 1."""
     return f"{number} {what}{'s' * (number != 1)}"

@@ -1,6 +1,6 @@
-"""Writes a first suite for a definition: what its schema requires, and what happens otherwise.
+"""Writes a first suite for a definition: a valid object, and objects that its schema and rules reject.
 
-Every statement was tried before; those that do not hold are left out.
+Every statement is tried first; those that do not hold are left out.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from podless.meta import field
 from podless.runtime.jsonobject import Object, Schema
 
 _RULES = "x-kubernetes-validations"
-_TRIED = 60  # objects of which each is changed into each
-_DEEPEST = 12  # levels of a schema that are looked at
-# texts that are tried where a pattern is asked for
+_TRIED = 60  # maximum objects to pair as old and new
+_DEEPEST = 12  # maximum levels of a schema to visit
+# strings to try against a pattern
 _TEXTS = (
     "a", "example", "1", "a1", "A", "example.com", "10.0.0.1", "10.0.0.0/8", "https://example.com", "1h", "v1", "a/b",
     "1.0.0", "0",
@@ -56,7 +56,7 @@ def make_suite(path: str) -> str:
 
 
 class _Version:
-    """The statements about one version. many: there are others. untested: takes rules that nothing was found for."""
+    """The statements about one version. many: there are other versions. untested: gets rules without a statement."""
 
     def __init__(self, kind: Kind, version: Version, many: bool, untested: list[str]) -> None:
         self.kind, self.version = kind, version
@@ -65,7 +65,7 @@ class _Version:
         self.schema = version.schema or {}
 
     def tests(self) -> Iterator[Object]:
-        """Yield the smallest object, then objects that are rejected."""
+        """Yield a test for the smallest object, then tests with objects that are rejected."""
         head = {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
         small = {**head, "metadata": {"name": "example"}, **(smallest_value(self.schema) or {})}
         small["metadata"] = {"name": "example"}
@@ -99,7 +99,7 @@ class _Version:
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]
 
     def rule(self, small: Object, path: field.Path, rule: Object) -> Object | None:
-        """Return an object, or a change of one, that breaks only this rule."""
+        """Return an object, or an update, that violates only this rule; None if none was found."""
         node = _below(self.schema, path)
         message = rule.get("message") or f"failed rule: {rule['rule'].strip()}"
         told = {} if rule.get("messageExpression") else {"message": message}
@@ -118,12 +118,12 @@ class _Version:
         return None
 
     def single(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:
-        """Yield objects that may break a rule."""
+        """Yield objects that can violate a rule."""
         for changed in _variants(small, path, node):
             yield None, changed
 
     def pairs(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[Object, Object]]:
-        """Yield changes of valid objects that may break a rule."""
+        """Yield updates of valid objects that can violate a rule."""
         near = islice(_variants(small, path, node), _TRIED)
         sound = [variant for variant in near if not self.errors(variant)]
         for old in sound:
@@ -133,7 +133,7 @@ class _Version:
 
 
 def smallest_value(schema: Schema, level: int = 0) -> Any:
-    """Return the smallest value of a schema; None where it is free."""
+    """Return the smallest value of a schema; None if the schema has no type."""
     if "default" in schema:
         return copy.deepcopy(schema["default"])
     if schema.get("enum"):
@@ -184,7 +184,7 @@ def _make_text(schema: Schema) -> str:
 
 
 def _broken(schema: Schema, small: Object) -> Iterator[tuple[str, field.Path, Object]]:
-    """Yield objects that break the schema in one field: the statement, the field, the object."""
+    """Yield objects with one invalid field: the statement, the field, the object."""
     for path, node in _fields(schema, ()):
         said = field.format_path(path)
         for name in node.get("required") or ():
@@ -279,7 +279,7 @@ def _without(obj: Object, path: field.Path) -> Object:
 
 
 def _variants(small: Object, path: field.Path, node: Schema) -> Iterator[Object]:
-    """Yield objects near the smallest one, which differ in one or two fields at a place."""
+    """Yield variants of the smallest object, with one or two different fields at a path."""
 
     def changed(obj: Object, inner: field.Path, wanted: Any = ...) -> Object:
         return _with(obj, _spine(path, node), (*path, *inner), wanted)
@@ -300,14 +300,14 @@ def _variants(small: Object, path: field.Path, node: Schema) -> Iterator[Object]
 
 
 def _spine(path: field.Path, node: Schema) -> Schema:
-    """Return a schema that has only a node at a place."""
+    """Return a schema with only this node, at a path."""
     for step in reversed(path):
         node = {"type": "object", "properties": {step: node}}
     return node
 
 
 def _near(node: Schema) -> list[Any]:
-    """Return values of a node, those at its bounds first."""
+    """Return values to try for a node, those at its bounds first."""
     kind = node.get("type")
     if node.get("enum"):
         return list(node["enum"])

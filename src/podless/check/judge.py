@@ -1,4 +1,4 @@
-"""Checks one document with the server's own code, and maps the server's messages to places in the file."""
+"""Checks one document with the server's own code, and maps messages to positions in the file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from podless.structs.dated import find_dates
 from podless.structs.structs import Struct
 
 STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")
-# how an error names the field that it is about
+# the path of a field in a decoding error
 _FIELD = re.compile(r"Go struct field [^\s.]++\.(\S++) of type")
 _QUOTED = re.compile(r'(?:unknown|duplicate) field "((?:[^"\\]++|\\.)*+)"$')
 _REPEATED = re.compile(r"line (\d{1,9}): key ")
@@ -54,7 +54,7 @@ class ObjectIdentity(NamedTuple):
 
 
 class DocumentPart(NamedTuple):
-    """One object of a document. at: the path to it in there. floats: whole numbers that are written as floats."""
+    """One object of a document. at: its path in the document. floats: whole numbers that are written as floats."""
 
     value: Any
     at: Path
@@ -65,8 +65,8 @@ class DocumentPart(NamedTuple):
 class Strictness:
     """How strict a check is.
 
-    validation: strict, warn or ignore unknown fields. ignore_unknown: skip objects of unknown kinds. dropped: also find
-    fields that a server drops without a word, such as those whose feature gate is off.
+    validation: strict, warn or ignore, for unknown fields. ignore_unknown: skip objects of unknown kinds. dropped: also
+    report fields that a server drops silently, such as those whose feature gate is off.
     """
 
     validation: str = STRICT
@@ -75,7 +75,7 @@ class Strictness:
 
 
 class KnownObject(NamedTuple):
-    """An object that could be read. at: the path to it in its document."""
+    """An object that was decoded. at: its path in the document."""
 
     identity: ObjectIdentity
     obj: Object
@@ -86,10 +86,11 @@ class KnownObject(NamedTuple):
 class Outcome:
     """The result for one document.
 
-    definitions: the valid ones in it, as stored. unsound: groups and kinds of the others. objects: all that could be
-    read, including definitions. mixed: only a part was judged, because definitions come first. looked: the kinds that
-    were looked up; for an unknown one whether its definition is invalid. notes: what else the result depends on in the
-    release. texts: objects of built-in kinds with their structs, whose fields are not in the notes yet.
+    definitions: the valid ones, as stored. unsound: groups and kinds of invalid ones. objects: all decoded objects,
+    including definitions. mixed: the document has definitions and other objects, and only one of the two was checked.
+    looked: the kinds that were looked up; for an unknown one whether its definition is invalid. notes: what else in the
+    release the result depends on. texts: objects of built-in kinds with their structs, whose fields are not in the
+    notes yet.
     """
 
     report: Report = field(default_factory=Report)
@@ -103,9 +104,9 @@ class Outcome:
 
 
 class Judge:
-    """Judges documents. old: what objects were before, as JSON with their apiVersion and kind, by identity.
+    """Checks documents. old: earlier objects as JSON with their apiVersion and kind, by identity.
 
-    release: the one whose rules count; the catalog is to have its kinds.
+    release: whose rules apply; the catalog must have its kinds.
     """
 
     def __init__(
@@ -121,7 +122,7 @@ class Judge:
         self._old = old
 
     def judge(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
-        """Check the definitions in a document, or all other objects in it.
+        """Check either the definitions in a document or all other objects in it.
 
         again: the other half was checked before, so faults of the whole text have been reported.
         """
@@ -129,7 +130,7 @@ class Judge:
             return self._judged(document, Outcome(notes=notes), definitions, again)
 
     def agrees(self, outcome: Outcome) -> bool:
-        """Return whether this judge would say the same of a document as one of another release did."""
+        """Return whether this judge would return the same outcome, given that of a judge for another release."""
         while outcome.texts:
             _ask(outcome.notes, *outcome.texts.pop())
         return outcome.notes.agree(self.release) and all(
@@ -140,11 +141,12 @@ class Judge:
         return self.catalog.find(group, version, kind) or self.catalog.is_unsound(group, kind)
 
     def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
-        """Look up a kind, and note the result."""
+        """Look up a kind, and record the result."""
         found = outcome.looked[group, version, kind] = self._find_kind(group, version, kind)
         if not isinstance(found, tuple):
             return None
-        if self.catalog.is_dated(found[0]):  # a schema that is compiled already asks no more
+        # record these here, because a compiled schema does not ask the release again
+        if self.catalog.is_dated(found[0]):
             for change in formats.CHANGES:
                 outcome.notes.release.has(change)
         return found
@@ -171,7 +173,7 @@ class Judge:
         return outcome
 
     def stored(self, known: KnownObject) -> Object:
-        """Return an object in its stored version."""
+        """Return an object in its storage version."""
         group, _, version = known.obj["apiVersion"].rpartition("/")
         found = self.catalog.find(group, version, known.identity.kind)
         assert found is not None
@@ -182,7 +184,7 @@ class Judge:
         return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING
 
     def _part(self, part: DocumentPart, found: _Found) -> None:
-        """Judge one object."""
+        """Check one object."""
         found.about = ""
         named = _named(part.value)
         if isinstance(named, str):
@@ -195,7 +197,7 @@ class Judge:
             self._unknown(part, found, group, name, gvk.GroupVersion(group, version))
             return
         kind, served = known
-        # numbers are named as they were written, where that is still known
+        # error texts show numbers as written, if the text of the object is available
         whole = not found.document.yaml and not part.at
         text = serializer.encode_json(part.value)
         if (struct := kind.struct_of(served)) is not None:
@@ -219,7 +221,7 @@ class Judge:
         self._keep(kind, served, checked, identity, part, found)
 
     def _store(self, kind: Kind, version: Version, obj: Object, part: DocumentPart, found: _Found) -> None:
-        """Convert an object to all versions of its kind, as the server does to store and to show it."""
+        """Convert an object to all versions of its kind, as the server does to store and to serve it."""
         for other in kind.by_version.values():
             if other is not version:
                 try:
@@ -249,7 +251,7 @@ class Judge:
     def _before(
         self, identity: ObjectIdentity, kind: Kind, version: Version, part: DocumentPart, found: _Found
     ) -> Object | None:
-        """Return the old object in the version of the new one; None if it is new."""
+        """Return the earlier object in the version of the new one; None if there is none."""
         raw = self._old.get(identity) if self._old else None
         if raw is None:
             return None
@@ -289,7 +291,7 @@ class Judge:
         part: DocumentPart,
         found: _Found,
     ) -> None:
-        """Count the object; keep a sound definition, to check the objects of its kind with."""
+        """Count the object. Keep a valid definition, to check the objects of its kind."""
         outcome = found.outcome
         if checked.obj is not None:
             outcome.objects.append(KnownObject(identity, checked.obj, part.at))
@@ -304,12 +306,12 @@ class Judge:
 
 
 def _can_convert(kind: Kind) -> bool:
-    """Return whether an object can be had in other versions without a webhook and hooks."""
+    """Return whether objects can be converted without a webhook and hooks."""
     return kind.webhook is None or "rules" in kind.webhook
 
 
 def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
-    """Return the value in a document, and its whole numbers that are written as floats. Raises JSONError."""
+    """Decode a document. Return its value, and whole numbers that are written as floats. Raises JSONError."""
     floats: Floats = []
     if document.yaml:
         return serializer.decode_yaml(document.raw, repeated), floats
@@ -317,7 +319,7 @@ def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]
 
 
 def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
-    """Yield the objects in a document: itself, or the items of a list."""
+    """Yield the objects in a document: the value itself, or the items of a list."""
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for place, item in enumerate(value["items"]):
             at = ("items", place)
@@ -329,7 +331,7 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
 
 
 def find_dropped(given: Any, kept: Any, at: Path = ()) -> Iterator[Path]:
-    """Yield the paths of fields that a server did not keep. Empty values are none, since Go leaves them out."""
+    """Yield the paths of fields that a server dropped. Empty values do not count, because Go omits them."""
     if isinstance(given, dict) and isinstance(kept, dict):
         for name, value in given.items():
             if name in kept:
@@ -342,7 +344,7 @@ def find_dropped(given: Any, kept: Any, at: Path = ()) -> Iterator[Path]:
 
 
 def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
-    """Yield the objects in a document as JSON; one that cannot be read has none."""
+    """Yield the objects in a document as JSON. An unreadable document yields nothing."""
     try:
         value, floats = read_document(document, [])
     except JSONError:
@@ -354,7 +356,7 @@ def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
 
 
 def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
-    """Note which fields of an object only some releases have."""
+    """Record which fields of an object depend on the release."""
     for span, gate in set(find_dates(struct, serializer.decode_json(text))):
         notes.ask(span)
         if gate:
@@ -362,7 +364,7 @@ def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
 
 
 def _find_named(said: str) -> str:
-    """Return the path that the finding of an unknown or repeated field names; "" for none."""
+    """Return the path in a message about an unknown or duplicate field; "" if there is none."""
     quoted = _QUOTED.search(said)
     return str(json.loads(f'"{quoted[1]}"')) if quoted else ""
 
@@ -373,7 +375,7 @@ def _defines(value: Any) -> bool:
 
 
 def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
-    """Return the identity of a value, by its metadata. Missing parts are ""."""
+    """Return the identity of an object, from its metadata. Missing parts are ""."""
     metadata = value.get("metadata")
     given = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
     namespace, name, prefix = (text if isinstance(text, str) else "" for text in given)
@@ -381,7 +383,7 @@ def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
 
 
 def _named(value: Any) -> tuple[str, str, str] | str:
-    """Return group, version and kind of an object, or what is wrong with them."""
+    """Return group, version and kind of an object, or the error text if they are missing or invalid."""
     try:
         api_version, kind = typemeta.read_type_meta(value)
     except ValueError as error:
@@ -394,7 +396,7 @@ def _named(value: Any) -> tuple[str, str, str] | str:
 
 
 class _Found:
-    """Collects findings in a document and finds their places. about: the current object."""
+    """Collects the findings in a document with their positions. about: the current object."""
 
     def __init__(self, document: Document, places: Places, outcome: Outcome) -> None:
         self.document = document
@@ -405,21 +407,21 @@ class _Found:
     def add_finding(
         self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
     ) -> None:
-        """Add a finding about a field. at: the object in the document. path, shown: the field in the object."""
+        """Add a finding. at: path of the object in the document. path, shown: the field in the object."""
         inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
         place = self._places.key(at + inner) if key else self._places.value(at + inner)
         self._note_finding(Position(*place), severity, shown, said, rule)
 
     def error(self, said: str, at: Path, path: At, rule: str) -> None:
-        """Add a finding that the server rejects."""
+        """Add an error."""
         self.add_finding(Severity.ERROR, said, at, path, "", rule)
 
     def warn(self, said: str, at: Path, path: At, rule: str) -> None:
-        """Add a finding that the server warns about."""
+        """Add a warning."""
         self.add_finding(Severity.WARNING, said, at, path, "", rule)
 
     def unknown(self, said: str, at: Path, severity: Severity) -> None:
-        """Add an unknown or repeated field, as reported by the server."""
+        """Add a finding about an unknown or duplicate field, as the server reports it."""
         rule = "UnknownField" if said.startswith("unknown ") else "RepeatedField"
         if line := _REPEATED.match(said):
             self._note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)

@@ -1,6 +1,6 @@
-"""Kinds from a cluster's OpenAPI documents, for those that podless has no rules for.
+"""Kinds from a cluster's OpenAPI documents, for kinds without rules in podless.
 
-A description has types, required fields and enums; other checks of the server are not in it.
+The documents have types, required fields and enums; the server's other checks are not in them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INT_OR_STRING: Schema = {"x-kubernetes-int-or-string": True}
 _ANYTHING: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _KEPT = ("type", "format", "enum", "required", "pattern", "minimum", "maximum", "minLength", "maxLength", "nullable")
 _OPEN = ("RawExtension", "FieldsV1", "JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "Unknown")
-_DEEPEST = 40  # levels of a schema; one that holds itself ends there
+_DEEPEST = 40  # levels of a schema; recursive schemas end there
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class DescribedKind:
     schema: Schema
 
     def kind(self) -> Kind:
-        """Return a kind made from the description.
+        """Return a Kind for this schema.
 
-        It accepts namespaced and cluster-scoped objects, because that is unknown.
+        It accepts namespaced and cluster-scoped objects, because the scope is unknown.
         """
         return Kind(
             group=self.group,
@@ -53,7 +53,7 @@ class DescribedKind:
 
 
 def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
-    """Return the kinds in OpenAPI documents of v2 or v3. Raises CannotCheck."""
+    """Read the kinds in OpenAPI documents, v2 or v3. Raises CannotCheck."""
     found: list[DescribedKind] = []
     for file in files:
         try:
@@ -76,7 +76,7 @@ def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
 
 
 def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:
-    """Return the complete schema of a kind. Metadata has its own rules."""
+    """Return the schema of a kind with all references resolved. ObjectMeta has its own rules."""
     made = _build_schema(definitions, definitions[name], 0)
     properties = {**(made.get("properties") or {}), "metadata": {"type": "object"}}
     return {**made, "type": "object", "properties": properties}

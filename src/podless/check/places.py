@@ -1,4 +1,4 @@
-"""Finds fields in a file: the document is parsed again with positions when there is a finding."""
+"""Positions of fields in a file, from parsing the document a second time when there is a finding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START = Position(1, 1)
 
 
 class Places:
-    """The positions in one document, as lines and columns of its file."""
+    """The positions in one document, as line and column of its file."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -31,7 +31,7 @@ class Places:
             return None
 
     def value(self, at: At) -> Position:
-        """Return the place of a field's value; if it starts below its key or is missing, that of the nearest key."""
+        """Return the position of a field's value. If it starts on a later line or is missing: of the nearest key."""
         path = field.parse_path(at) if isinstance(at, str) else tuple(at)
         located = self._located
         if located is None:
@@ -44,7 +44,7 @@ class Places:
         return self.key(path[:-1])
 
     def key(self, at: At) -> Position:
-        """Return the place of a field's key, or of the nearest field around it that exists."""
+        """Return the position of a field's key, or of the nearest enclosing field that exists."""
         path = field.parse_path(at) if isinstance(at, str) else tuple(at)
         located = self._located
         if located is not None:
@@ -55,7 +55,7 @@ class Places:
         return self._moved(_START)
 
     def fault(self, message: str) -> Position:
-        """Return the place of a syntax error, taken from its message."""
+        """Return the position of a syntax error, from its message."""
         if self._document.yaml:
             found = _LINE.match(message)
             return self._moved(Position(int(found[1]), 1) if found else _START)

@@ -1,6 +1,6 @@
-"""Finds references of objects, and whether their targets are in the set.
+"""Finds references of objects to other objects that are not in the set.
 
-Only certain ones: namespaces, owners, and the fields of built-in kinds that name an object of one kind.
+Supported are namespaces, owners, and fields of built-in kinds that name an object of one kind.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from podless.codec.documents import Document
 from podless.meta.field import Path
 from podless.runtime.jsonobject import Object
 
-# those that every cluster has
+# namespaces of every cluster
 _NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 _RBAC = "rbac.authorization.k8s.io"
 _DEFAULTS = frozenset({("", "ServiceAccount", "default"), ("", "ConfigMap", "kube-root-ca.crt")})
-# where the template of pods is in a kind's objects
+# path of the pod template, by kind
 _PODS: dict[tuple[str, str], Path] = {
     ("", "Pod"): ("spec",),
     ("", "PodTemplate"): ("template", "spec"),
@@ -29,7 +29,7 @@ _PODS: dict[tuple[str, str], Path] = {
     ("batch", "Job"): ("spec", "template", "spec"),
     ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template", "spec"),
 }
-# fields of a pod, "*" for every item -> the kind that they name, and the field that says that it may be missing
+# fields of a pod ("*": every item), the kind of the target, and the field that makes the reference optional
 _OF_PODS: tuple[tuple[Path, str, str], ...] = (
     (("serviceAccountName",), "ServiceAccount", ""),
     (("volumes", "*", "configMap", "name"), "ConfigMap", "optional"),
@@ -48,7 +48,7 @@ _OF_PODS: tuple[tuple[Path, str, str], ...] = (
         )
     ),
 )
-# fields of other kinds -> the group and kind that they name
+# fields of other kinds, and the group and kind of the target
 _OTHERS: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
     ("networking.k8s.io", "Ingress"): (
         (("spec", "defaultBackend", "service", "name"), "", "Service"),
@@ -65,7 +65,7 @@ _OTHERS: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
 
 
 class Reference(NamedTuple):
-    """A field that names an object. file, line, at: the field, by its document. about: the object that it is in."""
+    """A field that names an object. file, line, at: of the field, by its document. about: the object with the field."""
 
     target: ObjectIdentity
     file: str
@@ -114,10 +114,10 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
 def find_missing(
     references: Iterable[Reference], known: Set[ObjectIdentity], kinds: Set[tuple[str, str]]
 ) -> Iterator[Reference]:
-    """Yield references whose target is not among the known ones. kinds: that the set has objects of.
+    """Yield references to objects that are not known. kinds: the kinds in the set.
 
-    If the set has no objects of a kind, its references are not reported, so that you can check a part of a
-    configuration. A namespace is reported if the set has any namespace.
+    If the set has no objects of a kind, references to that kind are not reported, so that you can check a part of a
+    configuration. A missing namespace is reported if the set has any namespace.
     """
     anywhere = {identity._replace(namespace="") for identity in known}
     for reference in references:
@@ -131,9 +131,9 @@ def find_missing(
         if target.kind == "ClusterRole" and (target.name.startswith("system:") or target.name in _ROLES):
             continue
         if not target.namespace and target in anywhere:
-            continue  # what names no namespace is in that of the caller
+            continue  # an object without a namespace will be in that of the referring object
         if target._replace(namespace="") in known:
-            continue  # a cluster-scoped owner, or one in the caller's namespace
+            continue  # a cluster-scoped owner, or one without a namespace in its manifest
         yield reference
 
 
@@ -141,7 +141,7 @@ _ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
 
 
 def _at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield the values at a path, with their actual paths. "*" stands for every item."""
+    """Yield the values at a path, with their actual paths. "*" means every item."""
     if not path:
         yield (), value
         return

@@ -1,4 +1,4 @@
-"""The definitions of a running API, to check objects against."""
+"""Definitions and objects of a running API, to check with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def fetch_definitions(config: Path | None, context: str) -> list[Object]:
-    """Return all CustomResourceDefinitions behind a context of a kubeconfig, "" for the current one.
+    """Return all CustomResourceDefinitions of a server. context: of the kubeconfig, "" for the current one.
 
     Raises CannotCheck.
     """
@@ -25,7 +25,7 @@ def fetch_definitions(config: Path | None, context: str) -> list[Object]:
 
 
 def fetch_objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
-    """Return the objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
+    """Return the custom resources of some definitions on a server, each kind as a file. Raises CannotCheck."""
     paths = []
     for definition in definitions:
         spec = definition["spec"]
@@ -38,7 +38,7 @@ def fetch_objects(config: Path | None, context: str, definitions: Sequence[Objec
 
 
 def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object]:
-    """Return a running API's answers to GET requests. Raises CannotCheck."""
+    """Return the server's responses to GET requests. Raises CannotCheck."""
     from podless.remote import RemoteError
     from podless.remote import kubeconfig as configs
     from podless.remote.cluster import RemoteCluster

@@ -1,4 +1,4 @@
-"""Runs a check: files to a report, definitions first, on all cores if there is much to do."""
+"""Runs a check of files, definitions first, on all cores if there is much to do."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from podless.schema import formats
 
 Progress = Callable[[int, int], None]
 
-_ALONE = 384 * 1024  # bytes that one process checks sooner than others are started
-_BATCH = 64 * 1024  # bytes that are handed to a process together
-_AHEAD = 3  # the maximum number of waiting batches for each process
+_ALONE = 384 * 1024  # bytes up to which one process is faster than several
+_BATCH = 64 * 1024  # bytes that a process gets at a time
+_AHEAD = 3  # maximum number of queued batches for each process
 _DEFINITION = b"CustomResourceDefinition"
 
 
@@ -57,7 +57,7 @@ class CheckOptions:
 
 
 class _Unsound(NamedTuple):
-    """The kind of a definition with errors in some releases."""
+    """The kind of a definition that has errors in some releases."""
 
     group: str
     kind: str
@@ -95,10 +95,10 @@ def check_files(
     options: CheckOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Report everything that a server would say about the manifests in files.
+    """Check files, and return everything that a server would report about them.
 
-    known: files with additional definitions. old: former objects; each object that is among them is checked as an
-    update. progress: called now and then with the number of finished and of all files. Raises CannotCheck.
+    known: files with additional definitions. old: earlier objects; an object that is among them is checked as an
+    update. progress: called now and then with the number of finished files and of all files. Raises CannotCheck.
     """
     options = options or CheckOptions()
     with ExitStack() as stack:
@@ -143,7 +143,7 @@ def check_files(
 
 
 def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
-    """Return the readable CustomResourceDefinitions in files, as v1, valid or not. Raises CannotCheck."""
+    """Yield the readable CustomResourceDefinitions in files, as v1, valid or not. Raises CannotCheck."""
     judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
         for document in filter(_marked, split_documents(source.name, source.read())):
@@ -158,7 +158,7 @@ class _Work:
         self._processes = options.processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
         if self._processes > 1 and _larger(sources, _ALONE):
-            # copies of this process have everything imported; beside threads there can be none
+            # forked processes need no imports; fork is only safe without other threads
             alone = sys.platform == "linux" and threading.active_count() == 1
             pool = ProcessPoolExecutor(self._processes, mp_context=get_context("fork" if alone else "spawn"))
             self._pool = stack.enter_context(pool)
@@ -166,7 +166,7 @@ class _Work:
             self._states = 0
 
     def state(self, state: _State) -> _Prepared | str:
-        """Return a state for the batches; processes read it from a file, once."""
+        """Return a state to pass to batches; other processes read it from a file, once."""
         if self._pool is None:
             return _Prepared.prepare(state)
         self._states += 1
@@ -192,7 +192,7 @@ class _Work:
 
 
 def _larger(sources: Sequence[SourceFile], most: int) -> bool:
-    """Return whether files have more than this many bytes together."""
+    """Return whether the files have more than this many bytes together."""
     total = 0
     for source in sources:
         total += source.size
@@ -202,7 +202,7 @@ def _larger(sources: Sequence[SourceFile], most: int) -> bool:
 
 
 def _marked(document: Document) -> bool:
-    """Return whether a document may contain a definition."""
+    """Return whether a document can contain a definition."""
     return _DEFINITION in document.raw
 
 
@@ -226,14 +226,14 @@ def _batches(
 
 
 class _Prepared(NamedTuple):
-    """A state with its judges."""
+    """A state, and the judges for it."""
 
     judges: Sequence[Judge]
     references: bool
 
     @classmethod
     def prepare(cls, state: _State) -> _Prepared:
-        """Return judges with the state, one for each release. Releases share equal parts."""
+        """Return one judge for each release. Releases share equal parts."""
         described = [one.kind() for one in state.schemas]
         releases = {name: features.choose_release(name) for name in state.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
@@ -265,7 +265,8 @@ class _Prepared(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _loaded(file: str) -> _Prepared:
-    return _Prepared.prepare(pickle.loads(Path(file).read_bytes()))  # written by this very run, in a folder of its own
+    # safe to unpickle: this run wrote it, in its own temporary folder
+    return _Prepared.prepare(pickle.loads(Path(file).read_bytes()))
 
 
 def _define(given: _Prepared | str, batch: list[Document]) -> _Done:
@@ -282,7 +283,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
     for document in batch:
         outcomes = state.judge(document, definitions=definitions)
         among = [judge.release.name for judge in state.judges]
-        # the objects are counted as the newest release sees them
+        # the newest release decides the counts
         report = next(one.report for one, names in outcomes if among[-1] in names)
         report.findings = merge_findings([(one.report.findings, names) for one, names in outcomes], among)
         done.report.add_report(report)
@@ -300,7 +301,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
 
 
 def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
-    """Return the definitions that some releases accept, once for all releases that store them alike."""
+    """Return the definitions that some releases accept, once for all releases that store them in the same form."""
     found: list[tuple[Object, list[str]]] = []
     for outcome, names in outcomes:
         for definition in outcome.definitions:
@@ -312,7 +313,7 @@ def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, 
 
 
 def _index(work: _Work, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
-    """Return the former objects."""
+    """Return the earlier objects by identity."""
     found: dict[ObjectIdentity, bytes] = {}
     for part in work.run_batches(_indexed, None, _batches(old, lambda document: True)):
         found.update(part)
@@ -324,7 +325,7 @@ def _indexed(_: Any, batch: list[Document]) -> dict[ObjectIdentity, bytes]:
 
 
 def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[ObjectIdentity]) -> Iterator[Finding]:
-    """Return findings for missing references; documents are read again to find positions."""
+    """Yield findings about missing references; documents are read again to get positions."""
     known = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}
     by_file: dict[str, list[Reference]] = {}

@@ -19,7 +19,7 @@ _GIT = "git:"
 
 
 class CannotCheck(Exception):
-    """Checking failed; the text says why, in one line."""
+    """The check could not be done. The text is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class SourceFile:
 
     @classmethod
     def of(cls, name: str, raw: bytes) -> SourceFile:
-        """Return a source with this text."""
+        """Return a source with these bytes."""
         return cls(name, len(raw), lambda: raw)
 
 
@@ -67,7 +67,7 @@ def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
 
 
 def _folder(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
-    """Return the manifests in a folder and below it, without hidden ones."""
+    """Yield the manifests in a folder and below it, without hidden ones."""
     for entry in sorted(folder.iterdir()):
         if _is_left_out(entry, exclude):
             continue
@@ -92,7 +92,7 @@ def _reader(file: Path) -> Callable[[], bytes]:
 
 
 def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
-    """Return former versions of files: those of a path, or for `git:REVISION` those of `paths` in the revision.
+    """Return earlier versions of files: those of a path, or for `git:REVISION` those of `paths` in the revision.
 
     Raises CannotCheck.
     """
@@ -110,7 +110,7 @@ def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) 
 
 
 def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
-    """Return the manifests of a path in a revision; none if the path did not exist."""
+    """Yield the manifests of a path in a revision; none if the path did not exist."""
     place = Path(path)
     fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _plain(place)])
     folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
@@ -138,5 +138,5 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
 
 
 def _plain(path: Path) -> int:
-    """Return how many parts of a path come before the first pattern."""
+    """Return the number of parts of a path before the first glob pattern."""
     return next((place for place, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))

@@ -1,6 +1,6 @@
-"""Suites: files that state what an API must accept and reject, run against a server in memory.
+"""Suites: files that state what an API must accept and reject, run on a server in memory.
 
-A suite uses a whole server, so every stage of a write counts: schemas and rules, conversion,
+A suite uses a complete server, so every stage of a write counts: schemas and rules, conversion,
 ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 """
 
@@ -92,9 +92,9 @@ _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
 def run_suites(given: Sequence[SourceFile], settings: Mapping[str, Any] | None = None) -> Report:
-    """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck.
+    """Run suites. A statement that does not hold is an error at its line. Raises CannotCheck.
 
-    settings: of the server, as podless.app.Settings has them.
+    settings: of the server, as in podless.app.Settings.
     """
     report = Report(files=len(given))
     for source in given:
@@ -106,7 +106,7 @@ def run_suites(given: Sequence[SourceFile], settings: Mapping[str, Any] | None =
 
 
 class _Failed(Exception):
-    """A statement does not hold. The text says what was found instead."""
+    """A statement does not hold. The text says what the server did instead."""
 
 
 class _Suite:
@@ -126,7 +126,7 @@ class _Suite:
         self.tests: list[Object] = [] if self.errors else self.value.get("tests") or []
 
     def faults(self) -> list[Finding]:
-        """Return the errors of the suite itself."""
+        """Return the errors in the suite itself."""
         found = [
             Finding(self.file, *self.places.value(error.path), Severity.ERROR, error.field, error.body, "Suite")
             for error in self.errors
@@ -142,7 +142,7 @@ class _Suite:
         return found
 
     async def run_suite(self, settings: Mapping[str, Any]) -> list[Finding]:
-        """Return the statements that do not hold."""
+        """Return an error for each statement that does not hold."""
         found = []
         async with _server(settings) as cluster:
             await self._prepare(cluster)
@@ -191,7 +191,7 @@ class _Suite:
                 yield from (part.value for part in split_parts(value, floats) if isinstance(part.value, dict))
 
     def _object(self, test: Object, name: str, file: str) -> Object | None:
-        """Return the object of a test, written down or in a file."""
+        """Return the object of a test, inline or from a file."""
         if file in test:
             return next(self._objects(test[file]), None)
         found: Object | None = test.get(name)
@@ -199,13 +199,13 @@ class _Suite:
 
 
 class _Webhooks(NamedTuple):
-    """A program that is called in place of webhooks' Services. bundle: as in a caBundle."""
+    """A webhook server that replaces the Services of webhooks. bundle: its CA, as in a caBundle."""
 
     url: str
     bundle: str
 
     def redirect(self, obj: Object) -> None:
-        """Redirect an object's webhooks to the program."""
+        """Make an object's webhooks call this server."""
         conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == _FIRST[0] else None
         for hook in [conversion.get("webhook")] if conversion else obj.get("webhooks") or ():
             service = ((hook or {}).get("clientConfig") or {}).get("service")
@@ -215,7 +215,7 @@ class _Webhooks(NamedTuple):
 
 
 class _Test:
-    """One statement. find: gives the object and the old one of it."""
+    """One statement. find: returns its object and old object."""
 
     def __init__(self, cluster: _API, test: Object, find: Any) -> None:
         self.cluster = cluster
@@ -292,7 +292,7 @@ class _Test:
 
 
 def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.Path, Any, Any]]:
-    """Yield what a value lacks of another one."""
+    """Yield the fields that the found value lacks or has with another value: path, wanted, found."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
             yield from _missing(value, found.get(key), (*path, key))
@@ -304,7 +304,7 @@ def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.
 
 
 class _Place(NamedTuple):
-    """The endpoint of a kind. base: the path of its version."""
+    """The endpoint of a kind. base: URL path of its version."""
 
     base: str
     plural: str
@@ -312,14 +312,14 @@ class _Place(NamedTuple):
 
 
 class _API:
-    """A server, as the tests see it."""
+    """A server, as the tests use it."""
 
     def __init__(self, cluster: RemoteCluster) -> None:
         self._cluster = cluster
         self._places: dict[tuple[str, str], _Place] = {}
 
     async def place(self, obj: Object, namespace: str, subresource: str | None = None) -> str:
-        """Return the path of an object. Raises _Failed where its kind is not served."""
+        """Return the URL path of an object. Raises _Failed if its kind is not served."""
         from podless.remote.cluster import Refused
 
         api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
@@ -347,14 +347,14 @@ class _API:
         media: str = "application/json",
         headers: Sequence[tuple[str, str]] = (),
     ) -> Object:
-        """Return the result of a write with dryRun."""
+        """Send a write with dryRun, and return the result."""
         return await self._cluster.send(method, f"{path}?dryRun=All&fieldValidation=Strict", body, media, headers)
 
     async def get(self, path: str) -> Object:
         return await self._cluster.send("GET", path)
 
     async def create(self, obj: Object, namespace: str) -> Object:
-        """Make an object. Raises Refused, or _Failed."""
+        """Create an object. Raises Refused, or _Failed."""
         try:
             path = await self.place(obj, namespace)
         except _Failed as failed:
@@ -362,14 +362,14 @@ class _API:
         return await self._cluster.send("POST", f"{path.rpartition('/')[0]}?fieldValidation=Strict", obj)
 
     async def remove(self, obj: Object) -> None:
-        """Remove an object and its finalizers."""
+        """Delete an object, and remove its finalizers."""
         path = await self.place(obj, "")
         if (obj["metadata"]).get("finalizers"):
             await self._cluster.send("PATCH", path, {"metadata": {"finalizers": None}}, _PATCHES["merge"])
         await self._cluster.send("DELETE", f"{path}?gracePeriodSeconds=0")
 
     async def grant(self, users: Sequence[str]) -> None:
-        """Allow users everything, because suites test policies and not roles."""
+        """Grant users all permissions, because suites test policies and not roles."""
         subjects = [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"} for user in users]
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
         await self._cluster.send(
@@ -379,7 +379,7 @@ class _API:
 
 @asynccontextmanager
 async def _server(settings: Mapping[str, Any]) -> AsyncIterator[_API]:
-    """Start a server in memory and yield a connection of its administrator."""
+    """Start a server in memory, and yield a connection with administrator's permissions."""
     from podless.remote.cluster import RemoteCluster
     from podless.remote.kubeconfig import Access
     from podless.server import Server

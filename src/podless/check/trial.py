@@ -1,4 +1,4 @@
-"""Objects as they are, tried on new definitions: how many would be rejected, and how many would lose something."""
+"""Tries existing objects with new definitions: how many would be rejected, and how many would lose fields."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from podless.check.sources import SourceFile
 from podless.codec.documents import split_documents
 from podless.runtime.jsonobject import Object
 
-_SHOWN = 5  # objects that are named
+_SHOWN = 5  # maximum number of objects to name
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionTrial:
-    """The objects of one kind. refused: those that only the old definition accepts.
+    """The result for the objects of one kind. refused: number that only the old definition accepts.
 
-    pruned: those that would lose a field. examples: the findings about the first few.
+    pruned: number that would lose a field. examples: findings about the first few.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class DefinitionTrial:
 
 
 def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[DefinitionTrial]:
-    """Try the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
+    """Check the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
     before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
     found: dict[str, _Count] = {}
@@ -58,7 +58,7 @@ def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[
 
 @dataclass(slots=True)
 class _Count:
-    """The counts for the objects of a kind so far."""
+    """The counts for the objects of one kind."""
 
     objects: int = 0
     refused: int = 0
@@ -66,7 +66,7 @@ class _Count:
     examples: list[str] = field(default_factory=list)
 
     def count_object(self, about: str, was: list[Finding], now: list[Finding]) -> None:
-        """Count an object. was, now: the findings of the old and the new definition."""
+        """Count one object. was, now: its findings with the old and the new definition."""
         known = set(map(_key, was))
         fresh = [finding for finding in now if _key(finding) not in known]
         self.objects += 1

@@ -16,16 +16,16 @@ from podless.meta import gvk
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import StartError
 
-NOTE = "note"  # the severity of what only becomes possible
+NOTE = "note"  # the severity of new possibilities
 _UNSERVED = re.compile(r'no matches for kind "(.*)" in version "(.*)"')
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeChange:
-    """One thing that the other release does otherwise.
+    """One difference in the other release.
 
-    severity: error where the object is rejected or loses a field, warning, or NOTE. about: the object.
-    what: has changed.
+    severity: error if the release rejects the object or drops a field; else warning or NOTE. about: the object. what:
+    the change.
     """
 
     file: str
@@ -41,7 +41,7 @@ class UpgradeChange:
 
 
 def choose_pair(text: str) -> tuple[str, str]:
-    """Return the releases before and after, of a text with a comma between. Raises StartError."""
+    """Split BEFORE,AFTER into the two releases. Raises StartError."""
     names = [features.choose_release(name.strip()).name for name in text.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise StartError("kubernetes-version: name the release before and the one after, with a comma between")
@@ -51,9 +51,9 @@ def choose_pair(text: str) -> tuple[str, str]:
 def compare_releases(
     sources: Sequence[SourceFile], before: str, after: str, definitions: Sequence[Object] = ()
 ) -> tuple[list[UpgradeChange], Report]:
-    """Return what changes for the manifests in files, and the report that it was taken from. Raises CannotCheck.
+    """Return what changes for the manifests in files, and the report behind it. Raises CannotCheck.
 
-    before, after: names of releases. definitions: CustomResourceDefinitions of v1 that the objects may be of.
+    before, after: names of releases. definitions: v1 CustomResourceDefinitions for the objects.
     """
     releases = [release.name for release in features.choose_all(f"{before},{after}")]
     options = CheckOptions(rules=Strictness(dropped=True), definitions=definitions, releases=releases)
@@ -63,7 +63,7 @@ def compare_releases(
 
 
 def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterator[UpgradeChange]:
-    """Yield the findings that only one of the releases has; another text for the same thing is no change."""
+    """Yield a change for each finding of only one release. A different text for the same finding is no change."""
     alone = [
         finding for finding in findings if not {",", "-"}.intersection(finding.releases) and finding.rule != "Unchecked"
     ]
@@ -83,7 +83,8 @@ def _place(finding: Finding) -> tuple[str, int, int]:
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    told = finding.message if finding.rule == "Warning" else ""  # several about an object have the same place
+    # several warnings about an object can have the same position
+    told = finding.message if finding.rule == "Warning" else ""
     return *_place(finding), finding.path, finding.rule, told
 
 
@@ -107,7 +108,7 @@ def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
 
 
 def _replacement(finding: Finding, known: Catalog) -> str:
-    """Return what to use in place of a removed API."""
+    """Return the replacement for a removed API."""
     named = _UNSERVED.search(finding.message)
     assert named is not None
     group = named[2].rpartition("/")[0]

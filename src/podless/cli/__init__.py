@@ -1,4 +1,4 @@
-"""The podless command: one file a subcommand."""
+"""The podless command, one module a subcommand."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import NoReturn
 from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
-# in the order of the help: servers, their data, their history, manifests
+# in the order of the help text: servers, their data, their history, manifests
 _MANIFESTS = ("check", "plan", "apply", "compare", "test", "eval", "schema", "convert", "model", "crd", "completion")
 _HISTORY = ("log", "show", "diff", "blame", "undo")
 _SERVERS = ("serve", "run", "envtest", "explore", "kubeconfig", "status")
 _DATA = ("backup", "restore", "export", "import", "migrate")
 _COMMANDS = (*_SERVERS, *_DATA, *_HISTORY, *_MANIFESTS)
-# import is a keyword of Python; the commands of the history are in a folder
+# `import` is a keyword of Python; the history commands are in a folder
 _MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}" for name in _HISTORY}}
 
 
-# exit codes for mistakes in arguments: 2, but for commands whose 2 says something else
+# exit codes for invalid arguments: 2, except for commands that use 2 for something else
 _MISTAKES = {"plan": 1}
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that reports a mistake in one line. mistake: the exit status then."""
+    """A parser that reports an invalid argument in one line. mistake: the exit code then."""
 
     mistake = 2
 
     def error(self, message: str) -> NoReturn:
-        """End the program."""
+        """Print the error and exit."""
         self.exit(self.mistake, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
@@ -51,7 +51,7 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    # a command needs no other's modules; help and mistakes show them all
+    # imports only the modules of the given command; help and errors need all commands
     with pause_gc():
         parser = build_parser(given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS)
     parser.mistake = _MISTAKES.get(given[0], parser.mistake) if given else parser.mistake

@@ -1,4 +1,4 @@
-"""Access of a command to any Kubernetes API server: by a kubeconfig, or by an address and a token."""
+"""Access of a command to any Kubernetes API server: by a kubeconfig, or by an URL and a token."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_access(options: argparse.Namespace) -> Access:
-    """Return how to reach the server. Raises BadKubeconfig."""
+    """Return the server's address and credentials. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
             raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify require --server")

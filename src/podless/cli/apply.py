@@ -1,4 +1,4 @@
-"""podless apply: carry out a plan that `podless plan --out` has kept."""
+"""podless apply: carry out a plan that `podless plan --out` saved."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Carry it out. Returns 1, with a line on standard error, where that cannot be done."""
+    """Apply the plan. Returns 1, with one line on standard error, if that fails."""
     try:
         carried = asyncio.run(_apply(options))
     except (CannotPlan, BadKubeconfig) as error:
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _apply(options: argparse.Namespace) -> Carried:
-    options.file.stat()  # so that a missing plan is reported before a missing kubeconfig
+    options.file.stat()  # fails first if there is no plan, before a missing kubeconfig is reported
     reached = access.read_access(options)
     async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:
         return await carry_out(options.file, cluster, reached.url, print)

@@ -1,4 +1,4 @@
-"""podless import --audit-log: the audit log of a kube-apiserver becomes a history that log, show and blame read."""
+"""podless import --audit-log: convert the audit log of a kube-apiserver to a history for log, show and blame."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from podless.store.contract import Author, Written
 from podless.store.keys import Stored
 from podless.store.sqlite.copying import write_log
 
-_LINE = 32 << 20  # bytes of one line; kube-apiserver takes bodies of 3 MiB
+_LINE = 32 << 20  # maximum bytes of a line; kube-apiserver accepts bodies of 3 MiB
 
 
 class BadLog(Exception):
-    """A file that is no audit log; the text names the line."""
+    """A file is not an audit log. The text names the line."""
 
 
 class _Place(NamedTuple):
@@ -38,7 +38,7 @@ class _Place(NamedTuple):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import. Returns 1, with a line on standard error, if that fails; then no database is left behind."""
+    """Import. Returns 1, with a line on standard error, if that fails; then it leaves no database behind."""
     path = options.data / DATABASE
     try:
         if path.exists():
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _import(paths: Sequence[str], scratch: Path) -> str:
-    """Make the database in a folder. Returns how much it has. Raises BadLog."""
+    """Create the database in a folder. Returns a summary. Raises BadLog."""
     skipped: Counter[Skipped] = Counter()
     database = sqlite3.connect(scratch / "changes.db", isolation_level=None)
     try:
@@ -89,7 +89,7 @@ def _describe(skipped: Counter[Skipped]) -> str:
 
 
 def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_Place]:
-    """Put aside the states of all changes. Raises BadLog."""
+    """Store the states of all changes in a scratch database, and yield their positions. Raises BadLog."""
     number = 0
     for where, line in _lines(paths):
         try:
@@ -106,7 +106,7 @@ def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counte
 
 
 def _lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield file and line number, and the line. Raises BadLog, OSError."""
+    """Yield FILE:LINE and the line. Raises BadLog, OSError."""
     for path in paths:
         if path == "-":
             yield from _split("standard input", sys.stdin.buffer)
@@ -132,9 +132,9 @@ def _encode(change: AuditChange) -> tuple[int, bool, bytes, bytes | None]:
 
 
 def settle_revisions(places: Iterable[_Place]) -> list[_Place]:
-    """Return changes by revision, each of a key and a revision once.
+    """Return changes sorted by revision, without duplicates of a key and revision.
 
-    An event of a delete may not say its revision. Then it gets the next free one behind all that were written before.
+    If the event of a delete has no revision, it gets the next free one after all changes before it.
     """
     by_time = sorted(places)
     used = {one.revision for one in by_time}
@@ -149,7 +149,7 @@ def settle_revisions(places: Iterable[_Place]) -> list[_Place]:
         last = max(last, one.revision)
         found.setdefault(
             (one.key, one.revision), one
-        )  # a write that changed nothing has the revision of the one before
+        )  # a write without changes returns the revision of the write before
     return sorted(found.values(), key=lambda one: (one.revision, one.number))
 
 

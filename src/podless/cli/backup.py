@@ -1,4 +1,4 @@
-"""podless backup: the whole state of a running server, or of a folder or an etcd cluster, in one file."""
+"""podless backup: save the whole state of a running server, a data folder or an etcd cluster in one file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write it. Returns 1, with one line on standard error, where that cannot be done."""
+    """Write the backup. Returns 1, with one line on standard error, if that fails."""
     new = options.file.with_name(f".{options.file.name}.new")
     try:
         asyncio.run(_run(options, new))
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        if str(error.filename) == str(new):  # a name that the user has not given
+        if str(error.filename) == str(new):  # show the user's file name, not that of the temporary file
             error.filename = options.file
         print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
         return 1
@@ -88,7 +88,7 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
             await _write(new, _store(engine.store_of_options(options), None, options.at))
         elif database.exists():
             await _write(new, _store(engine.store_of_options(options), kubeconfig, options.at))
-        elif kubeconfig.exists():  # of a server on etcd
+        elif kubeconfig.exists():  # a server that uses etcd
             await _write(new, _online(kubeconfig, options.at))
         else:
             raise StoreError(f"{database}: no such database")
@@ -99,7 +99,8 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
 async def save_state(database: Path, at: str, file: Path) -> None:
     """Write a backup of a folder's database, at a revision or a time ("": now).
 
-    A server that uses the folder is asked. Raises ValueError, StoreError, RemoteError, BadKubeconfig, OSError.
+    If a server uses the folder, the state comes from the server. Raises ValueError, StoreError, RemoteError,
+    BadKubeconfig, OSError.
     """
     store = make_store(ClusterSettings(), database, compacting=False)
     await _fill(file, _store(store, database.with_name("kubeconfig"), at), lambda _: None)
@@ -147,7 +148,7 @@ async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
 
 
 async def _fill(new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callable[[str], None]) -> tuple[int, int]:
-    """Write pages into a file. Returns how many records they have, and their revision."""
+    """Write pages into a file. Returns the number of records, and their revision."""
     foot, begun = backup.Foot(), 0
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         async for revision, lines in pages:

@@ -1,4 +1,4 @@
-"""podless check: check manifests as a server would, with file and line."""
+"""podless check: report what a server would say about manifests, with file and line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
 from podless.check.sources import CannotCheck, SourceFile
 
-_EVERY = 0.1  # seconds between two states of the progress line
+_EVERY = 0.1  # seconds between two updates of the progress line
 
 
 def add(commands: Any) -> None:
@@ -70,7 +70,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, and print the report."""
+    """Check, and print the report. Returns the exit code."""
     try:
         chosen = config.settle_settings(vars(options))
         return _run(chosen)
@@ -107,7 +107,7 @@ def _run(chosen: config.CheckSettings) -> int:
 
 
 def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
-    """Print what every rule may cost; 1 where one may cost too much, or does not compile."""
+    """Print the maximum cost of every rule. Returns 1 if a rule is too expensive or does not compile, else 0."""
     from podless.check import costs
     from podless.check.run import read_definitions
 
@@ -122,7 +122,7 @@ def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
 
 
 class _Progress:
-    """A line on the terminal that changes, where standard error is one."""
+    """A progress line on standard error, if that is a terminal."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -130,13 +130,13 @@ class _Progress:
         self._shown = False
 
     def say(self, done: int, total: int) -> None:
-        """Show the progress, but not at every call."""
+        """Show the progress, at most every 0.1 s."""
         now = time.monotonic()
         if self._terminal and now - self._last > _EVERY:
             self._last, self._shown = now, True
             print(f"\r\x1b[K{done} of {total} files", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""podless completion: a script that has a shell complete commands, options and their values."""
+"""podless completion: print a shell script that completes commands, options and their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the script. Returns 1 where shtab is not installed."""
+    """Print the script. Returns 1 if shtab is not installed."""
     try:
         import shtab
     except ImportError:

@@ -1,4 +1,4 @@
-"""podless convert: manifests of older generations to apiextensions.k8s.io/v1, and custom resources to a version."""
+"""podless convert: convert old manifests to apiextensions.k8s.io/v1, and custom resources to another version."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Convert all files in their order. Returns the exit code."""
+    """Convert all files in order. Returns the exit code."""
     output = _Output(options.quiet)
     try:
         _run(options, output)
@@ -115,7 +115,7 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
 
 
 def _definitions(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the definitions of v1 in a stream."""
+    """Yield the v1 definitions in a stream."""
     for document in _documents(text):
         with suppress(serializer.YAMLError):
             obj = serializer.decode_yaml(document.encode())
@@ -131,7 +131,7 @@ class _Output:
         self.quiet = quiet
         self.code = 0
         self.begun = False
-        self.objects: ObjectConverter | None = None  # for --to
+        self.objects: ObjectConverter | None = None  # set by --to
 
     def put(self, text: str) -> None:
         if self.begun:
@@ -140,7 +140,7 @@ class _Output:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
     def fail(self, where: str, why: str) -> None:
-        """Report a manifest or a file that is left out. where: "" for a mistake in the options."""
+        """Report a manifest or file that is skipped. where: "" for an error in the options."""
         print(f"podless: {where}: {why}" if where else f"podless: {why}", file=sys.stderr)
         self.code = 2
 
@@ -153,7 +153,7 @@ class _Output:
 
 
 def _documents(text: str) -> Iterator[str]:
-    """Yield the parts of a stream that say something."""
+    """Yield the documents of a stream that are not empty."""
     for part in _SEPARATOR.split(text):
         if any(line.strip() and not line.lstrip().startswith("#") for line in part.splitlines()):
             yield part

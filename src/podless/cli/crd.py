@@ -1,4 +1,4 @@
-"""podless crd: a CustomResourceDefinition from Python classes."""
+"""podless crd: print a CustomResourceDefinition for Python classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the definition. Returns 2 where a class cannot be found or expressed."""
+    """Print the definition. Returns 2 if a class cannot be found or has no CRD form."""
     from podless.models import Inexpressible, crd
 
     if "" not in sys.path:
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _find_class(given: str) -> type:
-    """Return the class of MODULE:CLASS. Raises LookupError, ImportError."""
+    """Import the class of MODULE:CLASS. Raises LookupError, ImportError."""
     module, colon, name = given.partition(":")
     if not colon or not module or not name:
         raise LookupError(f"{given}: a class is MODULE:CLASS")

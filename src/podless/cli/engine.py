@@ -1,4 +1,4 @@
-"""The store that a command works on by itself: a folder's database, or an etcd cluster."""
+"""The store that a command opens directly: a folder's database, or an etcd cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATABASE = "podless.db"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which one."""
+    """Add the options that select the store."""
     parser.add_argument(
         "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
     )
@@ -28,6 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def store_of_options(options: argparse.Namespace) -> Store:
-    """Return the store that options name, not opened yet; it compacts nothing by itself. Raises StartError."""
+    """Return the store of the options, not yet open. It does not compact on its own. Raises StartError."""
     given = {name: declared.read_section(options, told.of, f"{name}.") for name, told in option_sections().items()}
     return make_store(ClusterSettings(store=options.store, **given), options.data / DATABASE, compacting=False)

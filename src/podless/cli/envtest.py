@@ -1,10 +1,10 @@
-"""podless envtest: replaces the programs that controller-runtime's envtest starts.
+"""podless envtest: replace the programs that controller-runtime's envtest starts.
 
-envtest runs the programs etcd and kube-apiserver of a folder (KUBEBUILDER_ASSETS) with their flags, and so does
-kube-api-test (once jenvtest) for Java. This command writes programs there that run this module as one or the other. The
-stand-in for etcd only reports that it is healthy; the one for kube-apiserver is a server in memory.
+envtest runs the programs etcd and kube-apiserver in a folder (KUBEBUILDER_ASSETS) with their flags; for Java,
+kube-api-test (formerly jenvtest) does the same. This command writes scripts there that run this module as one or the
+other. The stand-in for etcd only reports that it is healthy; the one for kube-apiserver is a server in memory.
 
-envtest calls both with --help to see which flags they accept; the programs have the answer ready.
+envtest calls both with --help to see which flags they accept; the scripts contain the answer.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ exit;;
 esac
 exec {python} -m podless.cli.envtest {name}{flags} "$@"
 """
-_VARIABLE = "ENVTEST_K8S_VERSION"  # which release Makefiles of kubebuilder ask setup-envtest for
-# etcd's flags that one who keeps nothing takes
+_VARIABLE = "ENVTEST_K8S_VERSION"  # the release that Makefiles of kubebuilder pass to setup-envtest
+# flags of etcd that the stand-in accepts and ignores
 _KEPT = (
     "advertise-client-urls",
     "data-dir",
@@ -52,7 +52,7 @@ _KEPT = (
     "unsafe-no-fsync",
     "wal-dir",
 )
-# flags that are kube-apiserver's, and say nothing that would matter here: what stands in for etcd keeps nothing
+# flags of kube-apiserver that have no effect here
 _IDLE = (
     "advertise-address",
     "allow-privileged",
@@ -72,9 +72,10 @@ _IDLE = (
     "storage-backend",
     "v",
 )
-_GONE = ("insecure-bind-address", "insecure-port")  # taken, but not told of: those of before 1.24 had them
+_GONE = ("insecure-bind-address", "insecure-port")  # accepted but not in --help: kube-apiserver before 1.24 had them
 _RENAMED = {"bind-address": "bind", "secure-port": "port"}
-_OPTIONS = ("enable_faults", "chaos", "kubernetes_version")  # of this command, for all servers that the programs are
+# options of this command, for all servers that the scripts start
+_OPTIONS = ("enable_faults", "chaos", "kubernetes_version")
 _FOLDER = "cert-dir"
 _CERTIFICATE, _KEY = "apiserver.crt", "apiserver.key"
 
@@ -88,14 +89,14 @@ def add(commands: Any) -> None:
         "KUBEBUILDER_ASSETS=DIR go test ./...",
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder to write to")
-    from podless.cli import options  # the stand-in for etcd needs none of it
+    from podless.cli import options  # imported late, because the stand-in for etcd does not need it
 
     options.add_some(parser, _OPTIONS)
     parser.set_defaults(run=run, kubernetes_version=None)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the programs. Returns 1, with a line on standard error, if that fails."""
+    """Write the scripts. Returns 1, with a line on standard error, if that fails."""
     from podless.cli import options
 
     folder: Path = given.folder.absolute()
@@ -131,13 +132,13 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _asked_version() -> str:
-    """Return the release in the variable, without its patch; setup-envtest also takes latest, and 1.N.x! to update."""
+    """Return the release in ENVTEST_K8S_VERSION without its patch. setup-envtest also accepts latest and 1.N.x!"""
     text = os.environ.get(_VARIABLE, "").strip().removeprefix("v").rstrip("!")
     return ".".join(text.split(".")[:2]) if text not in ("", "latest", "use") else features.DEFAULT
 
 
 def option_help(name: str) -> str:
-    """Return the help of a program: the flags that it takes, a line for each."""
+    """Return the help text of a program: its flags, one a line."""
     taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_serve_flags()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
         f"  --{flag}\n" for flag in sorted({*taken, "help", "version"})
@@ -154,7 +155,7 @@ def _serve_flags() -> dict[str, argparse.Action]:
 
 
 def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
-    """Return flags as Go programs accept them, each with its values: --name=value, --name value, and -name."""
+    """Parse flags as Go programs do, each with its values: --name=value, --name value, and -name."""
     found: dict[str, list[str]] = {}
     rest = list(given)
     while rest:
@@ -189,7 +190,7 @@ def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
 
 
 def _mode(value: str) -> str:
-    """Return the supported one of several authorization modes: podless has no nodes."""
+    """Return RBAC if it is one of several authorization modes: podless has no nodes for the others."""
     return "RBAC" if "RBAC" in value.split(",") else value
 
 
@@ -209,7 +210,7 @@ def _refuse(unknown: Sequence[str]) -> None:
 
 
 class _Health(BaseHTTPRequestHandler):
-    """Answers that all is well."""
+    """Answers all requests with "healthy"."""
 
     def do_GET(self) -> None:
         body = b'{"health":"true","reason":""}'
@@ -224,7 +225,7 @@ class _Health(BaseHTTPRequestHandler):
 
 
 def serve_etcd(given: Sequence[str]) -> int:
-    """Run as etcd, which only answers health checks. Ends with the first signal."""
+    """Run as etcd, and answer only health checks. Ends with the first signal."""
     chosen = parse_flags(given)
     _refuse([f"--{name}" for name in chosen if name not in _KEPT])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])

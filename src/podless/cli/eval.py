@@ -1,4 +1,4 @@
-"""podless eval: one rule on one object, and the value of every part of it."""
+"""podless eval: evaluate one rule on one object, and show the value of each part of the rule."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _part(value: Any, at: str) -> Any:
 
 
 def _below(schema: Object | None, at: str) -> Object | None:
-    """Return the schema of a part."""
+    """Return the schema of a part of the object."""
     from podless.meta import field
 
     for step in field.parse_path(at) if schema is not None else ():

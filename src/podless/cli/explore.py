@@ -1,4 +1,4 @@
-"""podless explore: look for schedules that break a controller."""
+"""podless explore: find schedules that break a controller."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def run(given: argparse.Namespace) -> int:
 
     log = logging.getLogger("podless")
     level = log.level
-    log.setLevel(logging.ERROR)  # controllers and servers compete for the processors, so slow steps say nothing
+    # controllers and servers compete for the processors, so warnings about slow steps mean nothing
+    log.setLevel(logging.ERROR)
     try:
         if given.replay is not None:
             given.replay = read_replay(Path(given.replay).read_bytes())
@@ -110,7 +111,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _require_writable(file: Path) -> None:
-    """Raise OSError where a file cannot be written: now, rather than after minutes."""
+    """Raise OSError if a file cannot be written: now, rather than at the end of a long run."""
     there = file.exists()
     with file.open("ab"):
         pass
@@ -137,8 +138,8 @@ async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
 
     task = asyncio.current_task()
     assert task is not None
-    with suppress(NotImplementedError):  # on Windows
-        # a controller has a session of its own, so it would live on
+    with suppress(NotImplementedError):  # Windows does not have it
+        # the controller runs in its own session, so the signal would not end it
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if given.replay is not None:
         return await replay(setup, given.replay, given.times)

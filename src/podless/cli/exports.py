@@ -1,4 +1,4 @@
-"""podless export: all or chosen objects of any server of the Kubernetes API, as YAML or JSON."""
+"""podless export: write all or selected objects of any Kubernetes API server as YAML or JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Export. Returns 1, with a line on standard error for each, where something could not be read."""
+    """Export. Returns 1, with a line on standard error for each error, if something could not be read."""
     if bool(options.kinds) == options.all:
         print("podless: name the kinds, or use --all", file=sys.stderr)
         return 2

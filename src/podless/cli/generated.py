@@ -1,4 +1,4 @@
-"""Shared by `podless model` and `podless schema`: definitions as input, files or text as output."""
+"""Common to `podless model` and `podless schema`: definitions as input, files or text as output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where definitions come from and where files go."""
+    """Add the options for the input and the output folder."""
     parser.add_argument("paths", metavar="PATH", nargs="*", help="file, folder or pattern; - for standard input")
     parser.add_argument("--context", help="also use the definitions of a running server, by kubeconfig context")
     parser.add_argument(
@@ -40,7 +40,10 @@ def read_definitions(options: argparse.Namespace) -> list[Object]:
 
 
 def write_files(folder: Path, files: Mapping[str, str], beside: Sequence[str] = ()) -> None:
-    """Write files below a folder, and print their names. beside: names of empty files next to each. Raises OSError."""
+    """Write files below a folder, and print their names. beside: names of empty files to add to each folder.
+
+    Raises OSError.
+    """
     for name, text in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +54,7 @@ def write_files(folder: Path, files: Mapping[str, str], beside: Sequence[str] = 
 
 
 def run_generator(work: Callable[[], None]) -> int:
-    """Run a command, and print what fails in one line. Returns the exit code."""
+    """Run a generator, and print an error in one line. Returns the exit code."""
     try:
         work()
     except (CannotCheck, ValueError) as error:

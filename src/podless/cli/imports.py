@@ -1,4 +1,4 @@
-"""podless import: what files say is made on any server of the Kubernetes API."""
+"""podless import: create the objects in files on any Kubernetes API server."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import. Returns 1, with a line on standard error for each, where something could not be made."""
+    """Import. Returns 1, with a line on standard error for each error, if an object could not be created."""
     try:
         labels = parse_labels(options.selector) if options.selector else None
         wanted = Filter((), options.namespace, labels)

@@ -1,4 +1,4 @@
-"""podless kubeconfig: print a kubeconfig, of the administrator or of a user with a new client certificate."""
+"""podless kubeconfig: print a kubeconfig for the administrator, or for a user with a new client certificate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from podless.version import __version__
 
 
 class Unusable(Exception):
-    """No kubeconfig can be made. The text is one line."""
+    """The kubeconfig cannot be made. The text is one line."""
 
 
 def add(commands: Any) -> None:
@@ -65,7 +65,7 @@ def _days(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print it. Returns 1, with one line on standard error, where it cannot be made."""
+    """Print the kubeconfig. Returns 1, with one line on standard error, if that fails."""
     try:
         text = build_kubeconfig(options)
     except (Unusable, BadCertificate, BadKubeconfig, RemoteError) as error:
@@ -106,7 +106,7 @@ def build_kubeconfig(options: argparse.Namespace) -> bytes:
 
 
 def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) -> bytes:
-    """Return a kubeconfig with a token from the server."""
+    """Return a kubeconfig with a service account token from the server."""
     if options.user is not None or options.groups:
         raise Unusable("a service account has its own name and groups: leave --user and --group out")
     before, slash, name = options.service_account.rpartition("/")

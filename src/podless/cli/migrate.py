@@ -1,6 +1,6 @@
-"""podless migrate: rewrite the objects of definitions in their storage version, then drop the older versions.
+"""podless migrate: rewrite objects in their storage version, then remove older versions from storedVersions.
 
-It works with any Kubernetes API server, like kube-storage-version-migrator: every object is read and written unchanged,
+It works with any Kubernetes API server, like kube-storage-version-migrator: it reads and writes every object unchanged,
 so that the server stores it again. A conflict means that another client has rewritten the object.
 """
 
@@ -25,10 +25,10 @@ from podless.version import __version__
 Say = Callable[[str], None]
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_PAGE = 500  # objects that are read together
-_TOGETHER = 16  # objects that are written at once
+_PAGE = 500  # objects per page of a list
+_TOGETHER = 16  # concurrent writes
 _TRIES = 20
-_SHOWN = 10  # errors that are printed one by one
+_SHOWN = 10  # maximum errors to print one by one
 _EVERY = 1.0  # seconds between two lines of progress
 
 
@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Migrate. Returns 1, with one line on standard error for each, where something could not be done."""
+    """Migrate. Returns 1, with one line on standard error for each error, if something failed."""
     if bool(options.names) == options.all:
         print("podless: name the definitions, or use --all", file=sys.stderr)
         return 2
@@ -87,15 +87,15 @@ async def _migrate(access: configs.Access, names: list[str]) -> int:
 
 
 class MigrationFailed(Exception):
-    """A migration cannot be completed. The text says why. Rewritten objects stay so."""
+    """A migration cannot be completed. The text says why. Objects that are rewritten stay so."""
 
 
 class _Changed(Exception):
-    """The definition is another one than when the migration began."""
+    """The definition changed during the migration."""
 
 
 class Migration:
-    """The migration of one definition. say: told now and then how far it is."""
+    """The migration of one definition. say: called now and then with the progress."""
 
     def __init__(self, cluster: RemoteCluster, name: str, say: Say) -> None:
         self._cluster = cluster
@@ -106,14 +106,14 @@ class Migration:
         self._done = 0
 
     async def run(self) -> str:
-        """Migrate, and return a summary. Raises Failed, or RemoteError if the server does not answer."""
+        """Migrate, and return a summary. Raises MigrationFailed, or RemoteError if the server does not answer."""
         try:
             return await retry_call(self._migrate, _Changed, tries=_TRIES)
         except _Changed:
             raise MigrationFailed("the definition keeps changing: run the command again") from None
 
     async def _migrate(self) -> str:
-        """Migrate the present definition. Raises _Changed."""
+        """Migrate the current definition. Raises _Changed."""
         definition = await self._cluster.send("GET", self._place)
         storage, older = _versions(definition)
         if not older:
@@ -123,7 +123,7 @@ class Migration:
         return f"{self._done} objects are stored in {storage} now, and none in {', '.join(older)}"
 
     async def _rewrite(self, definition: Object, storage: str) -> None:
-        """Write every object as it is. Raises Failed if the server rejects some."""
+        """Write every object unchanged. Raises MigrationFailed if the server rejects some."""
         self._done, self._refused = 0, []
         spec = definition["spec"]
         served = [version["name"] for version in spec["versions"] if version["served"]]
@@ -154,7 +154,7 @@ class Migration:
         except RemoteGone as refused:
             if not token:
                 raise
-            # the list that was begun is too old by now: what is done is not written again, so begin anew
+            # the continue token expired: go on with the server's new token, at the current state
             again = (refused.status.get("metadata") or {}).get("continue") or ""
             return await self._page(path, again)
         return page, page["metadata"].get("continue") or ""
@@ -181,7 +181,7 @@ class Migration:
     async def _trim(self, before: Object, storage: str) -> None:
         """Remove the older versions from the status.
 
-        Raises _Changed if the definition has changed, so that all starts again.
+        Raises _Changed if the definition has changed; then the migration starts again.
         """
 
         async def write() -> None:
@@ -199,21 +199,21 @@ class Migration:
 
 
 def _versions(definition: Object) -> tuple[str, list[str]]:
-    """Return the storage version, and the other versions that objects may be stored in."""
+    """Return the storage version, and the other versions in which objects can be stored."""
     storage = next(version["name"] for version in definition["spec"]["versions"] if version["storage"])
     stored = definition.get("status", {}).get("storedVersions") or []
     return storage, [name for name in stored if name != storage]
 
 
 class _Progress:
-    """Lines about what goes on: one that changes on a terminal, one a second elsewhere."""
+    """Progress on standard output: one line that is updated on a terminal, one line a second elsewhere."""
 
     def __init__(self) -> None:
         self._terminal = sys.stdout.isatty()
         self._last = 0.0
 
     def say(self, text: str) -> None:
-        """Show the progress, but not at every call."""
+        """Show the progress, at most once in an interval."""
         now = time.monotonic()
         if now - self._last < (0.1 if self._terminal else _EVERY):
             return
@@ -226,6 +226,6 @@ class _Progress:
         print(text, flush=True)
 
     def clear(self) -> None:
-        """Take a line that would change away."""
+        """Erase the progress line of a terminal."""
         if self._terminal:
             print("\r\x1b[K", end="", flush=True)

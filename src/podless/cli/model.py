@@ -1,4 +1,4 @@
-"""podless model: Python modules with classes for the objects of definitions."""
+"""podless model: generate Python classes for the objects of definitions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the modules. Returns 2 if that fails."""
+    """Generate the modules. Returns 2 if that fails."""
     return run_generator(lambda: _run(options))
 
 

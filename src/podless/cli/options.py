@@ -1,4 +1,4 @@
-"""Options of `podless serve` and their help, from one declaration: podless.app.Settings."""
+"""Options of `podless serve` and their help texts, from their declaration in podless.app.Settings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DEFAULT = re.compile(r"\bdefault\b", re.IGNORECASE)
 
 
 class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Adds the default to the help of each option that has one and does not mention it."""
+    """Adds the default to the help of each option, unless the text mentions it."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        told = (action.help or "").removesuffix(" (default: %(default)s)")  # which Python adds to flags before 3.13
+        told = (action.help or "").removesuffix(" (default: %(default)s)")  # Python before 3.13 adds this to flags
         if _DEFAULT.search(told) or action.default in (None, "", False, [], argparse.SUPPRESS):
             return told
         return f"{told} (default: on)" if action.default is True else f"{told} (default: %(default)s)"
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_section(group: Any, of: type, prefix: str) -> None:
-    """Add the options of one section to a group of a command's own."""
+    """Add the options of one section to an argument group of another command."""
     for name, default, told in declared_options(of):
         assert isinstance(told, Option)
         _add_one(group, f"{prefix}{name}", default, told)
@@ -64,7 +64,7 @@ def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> 
 
 
 def _ordered(of: type) -> list[tuple[str, Any, Option | Section]]:
-    """Return the declared options: those of the class itself first, sections last."""
+    """Return the declared options: those of the class first, then its sections."""
     own = of.__annotations__
     return sorted(declared_options(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
 
@@ -142,7 +142,7 @@ def _read_fields(given: dict[str, Any], of: type, prefix: str) -> Any:
 
 
 def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
-    """Raise StartError for an option without the option that its section requires."""
+    """Raise StartError for an option whose section requires another option."""
     known = [(name, default, told) for name, default, told in declared_options(section.of) if isinstance(told, Option)]
     needed = next(told.flag for name, _, told in known if name in section.given)
     for name, default, told in known:

@@ -1,4 +1,4 @@
-"""podless serve --at: serves an earlier state of a folder or of an etcd from a copy."""
+"""podless serve --at: serve an earlier state of a folder or an etcd cluster from a copy."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from podless.store import Compacted, InUse, Store, StoreError
 from podless.store.engines import ENGINES
 from podless.store.sqlite.copying import copy_state
 
-# so that the same credentials hold
+# copied, so that the same credentials are valid
 _FILES = ("token", "ca.crt", "ca.key", "server.crt", "server.key")
-_FOREVER = 1e9  # seconds that events stay
+_FOREVER = 1e9  # seconds to keep events
 
 
 def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
-    """Return settings that serve the state of a store at a moment, read-only, from a copy in `folder`.
+    """Return settings that serve the state of a store at an earlier time, read-only, from a copy in `folder`.
 
     Raises StartError.
     """
@@ -52,14 +52,14 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
         if settings.data is not None and (source / name).exists():
             shutil.copy2(source / name, folder / name)
     copied: dict[str, Any] = {"store": "sqlite", "data": folder, "read_only": True}
-    if shared:  # its options mean nothing to the copy
+    if shared:  # the copy is in SQLite, so reset the options of the engine
         copied[settings.store] = getattr(ClusterSettings(), settings.store)
     return replace(settings, **copied, event_ttl=_FOREVER, garbage_delay=None)
 
 
 async def _copy(store: Store, at: str, target: Path) -> None:
     await store.open()
-    store.hold()  # its history stays as it is
+    store.hold()  # do not compact the source
     try:
         await copy_state(store, await find_revision(store, at), target)
     finally:

@@ -1,4 +1,4 @@
-"""podless plan: what applying a set would do, before anything is touched."""
+"""podless plan: show what applying a set would do, without changing anything."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from podless.runtime.option import StartError
 from podless.settings import parse_service
 from podless.store import Compacted, StoreError
 
-_LOOK = 0.5  # seconds between two looks at the files
+_LOOK = 0.5  # seconds between two checks of the files
 _DESCRIPTION = (
     "Show what applying a set of manifests would do: what would be created, changed, deleted and rejected, by the "
     "server's own code on a copy of the state. Nothing is written. Exit status: 0 if there is nothing to do, 2 if "
@@ -58,7 +58,7 @@ def add(commands: Any) -> None:
 
 
 def _add_start(start: Any) -> None:
-    """Add the options that choose the state from which to plan."""
+    """Add the options that select the starting state of the plan."""
     start.add_argument(
         "--from",
         dest="dump",
@@ -97,7 +97,7 @@ def _add_start(start: Any) -> None:
 
 
 def _add_way(how: Any) -> None:
-    """Add the options that say how the set is applied."""
+    """Add the options for how the set is applied."""
     how.add_argument(
         "--mode", choices=MODES, default=MODES[0], help="how kubectl would write the objects (default: %(default)s)"
     )
@@ -152,7 +152,7 @@ def _parse_seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Plan, and print it; with --watch again and again. Returns the exit code of the last plan."""
+    """Plan, and print the plan; with --watch again after each change. Returns the exit code of the last plan."""
     if not options.watch:
         return _run(options)
     if STDIN in options.paths:
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
         seen = _read_times(options)
         code = _run(options)
         try:
-            sys.stdout.flush()  # a pipe would keep the plan back until the end
+            sys.stdout.flush()  # a pipe would buffer the plan until the end
             print("-- waits for changes of the files", file=sys.stderr)
             while _read_times(options) == seen:
                 time.sleep(_LOOK)
@@ -181,7 +181,7 @@ def _read_times(options: argparse.Namespace) -> dict[str, tuple[int, int]]:
 
 def _run(options: argparse.Namespace) -> int:
     try:
-        with pause_gc():  # what is made is needed to the end
+        with pause_gc():  # almost nothing becomes garbage before the end
             plan = asyncio.run(_plan(options))
         if options.out is not None:
             write_plan(options.out, plan, _read_options(options))
@@ -230,7 +230,7 @@ async def _plan(options: argparse.Namespace) -> Plan:
 
 
 async def _choose_source(options: argparse.Namespace, scratch: Path) -> PlanSource:
-    """Return where the plan starts. scratch: a file for the state of a data folder. Raises CannotPlan."""
+    """Return the starting state of the plan. scratch: a file for the state of a data folder. Raises CannotPlan."""
     if options.dump and options.from_nothing:
         raise CannotPlan("--from and --from-nothing exclude each other")
     database = Path(options.dump) / DATABASE if options.dump else None

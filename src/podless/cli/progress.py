@@ -1,11 +1,11 @@
-"""Progress on standard error: one line that is updated on a terminal, one a second elsewhere."""
+"""Progress on standard error: one line that is updated on a terminal, one line a second elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-_TERMINAL, _ELSEWHERE = 0.1, 1.0  # seconds between two of them
+_TERMINAL, _ELSEWHERE = 0.1, 1.0  # seconds between two updates
 
 
 class Progress:
@@ -16,7 +16,7 @@ class Progress:
         self._last = 0.0
 
     def say(self, text: str) -> None:
-        """Show the progress, but not at every call."""
+        """Show the progress, at most once in an interval."""
         now = time.monotonic()
         if now - self._last >= (_TERMINAL if self._terminal else _ELSEWHERE):
             self._last = now
@@ -24,12 +24,12 @@ class Progress:
             print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take the line of a terminal away, before other output."""
+        """Erase the progress line of a terminal, before other output."""
         if self._terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text: str) -> None:
-        """Show a line that stays, such as an error."""
+        """Print a permanent line, such as an error."""
         print(f"\r\x1b[Kpodless: {text}" if self._terminal else f"podless: {text}", file=sys.stderr, flush=True)
 
     def end(self, text: str) -> None:

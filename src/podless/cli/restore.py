@@ -1,4 +1,4 @@
-"""podless restore: make the state of a folder, or of an etcd cluster, that of a backup."""
+"""podless restore: restore a backup into a data folder or an etcd cluster."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from podless.runtime.option import StartError, parse_number
 from podless.store import Store, StoreError, backup
 from podless.store.engines import ENGINES
 
-# Revisions that are left out behind those of the backup, for what was written between it and the loss: clients may have
-# seen that. Each of them costs a write in etcd, and nothing in a database.
+# Revisions to skip after that of the backup, because clients may have seen later ones before the data was lost. Each of
+# them costs a write in etcd, and nothing in SQLite.
 _BUMP = {"sqlite": 1_000_000, "etcd": 20_000}
-_OTHERS = "/masterleases/"  # in etcd: one key for each kube-apiserver that runs
+_OTHERS = "/masterleases/"  # in etcd: one key for each running kube-apiserver
 
 
 def add(commands: Any) -> None:
@@ -55,7 +55,7 @@ def _number(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Restore. Returns 1, with one line on standard error, where that cannot be done."""
+    """Restore. Returns 1, with one line on standard error, if that fails."""
     try:
         told = backup.check_backup(_lines(options.file))
         store = engine.store_of_options(options)
@@ -99,7 +99,7 @@ async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: S
 
 
 async def _alone(store: Store) -> None:
-    """Keep servers from starting, and raise StoreError where one runs; a database knows that by itself."""
+    """Keep servers from starting, and raise StoreError if one is running. SQLite's lock does this for a database."""
     marked = await backup.mark_restoring(store)
     if store.prompt:
         return

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run it. Returns its exit code, 128 and the signal that ended it, 127 where it cannot be run."""
+    """Run the command. Returns its exit code, 128 plus the signal that ended it, or 127 if it cannot be started."""
     from podless.remote.cluster import Refused
     from podless.server import Server, StartError
 
@@ -68,7 +68,7 @@ def _run(command: list[str], kubeconfig: str) -> int:
 
 @contextmanager
 def _forwarded(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Forward SIGTERM to the command, whose exit status counts. A terminal sends Ctrl-C to both."""
+    """Forward SIGTERM to the command, whose exit status counts. For Ctrl-C, the terminal signals both."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
     try:

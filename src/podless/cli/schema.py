@@ -1,4 +1,4 @@
-"""podless schema: JSON schemas of definitions, for editors and kubeconform."""
+"""podless schema: generate JSON schemas of definitions, for editors and kubeconform."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the schemas."""
+    """Generate the schemas. Returns the exit code."""
     return run_generator(lambda: _run(options))
 
 

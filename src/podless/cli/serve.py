@@ -1,4 +1,4 @@
-"""podless serve: run the server until it is stopped."""
+"""podless serve: run a server until it is stopped."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
 
 
 class JSONLines(logging.Formatter):
-    """A line of JSON for each record, in the form of Kubernetes' own components."""
+    """Formats log records as JSON lines, like Kubernetes' own components."""
 
     def format(self, record: logging.LogRecord) -> str:
         told = {"ts": round(record.created * 1000, 3), "level": record.levelname.lower(), "msg": record.getMessage()}
@@ -46,11 +46,11 @@ class JSONLines(logging.Formatter):
 
 
 def run(given: argparse.Namespace) -> int:
-    """Serve until SIGTERM or SIGINT. Returns 1, with one line on standard error, where the start fails."""
+    """Serve until SIGTERM or SIGINT. Returns 1, with one line on standard error, if the start fails."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s") if sys.stderr.isatty() else JSONLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
-    gc.disable()  # until all is there: next to nothing is garbage before
+    gc.disable()  # until the start is complete, because almost nothing is garbage before
     try:
         settings = options.read_settings(given)
         with contextlib.ExitStack() as opened:
@@ -76,7 +76,7 @@ def _certify(settings: Settings) -> None:
     If that fails, the start fails, too, and reports the error.
     """
     make = certificate_maker(settings)
-    if make is None or sys.platform != "linux":  # elsewhere a child may not use what its parent has opened
+    if make is None or sys.platform != "linux":  # on other systems, a child process cannot use the parent's open files
         return
     child = os.fork()
     if child:
@@ -98,7 +98,7 @@ def _reopen(app: App) -> None:
 def freeze_start() -> None:
     """Exempt the objects of the start from garbage collection, because they live as long as the server."""
     gc.freeze()
-    # the second generation is looked through in one go, 0.25 us an object: what comes together for it is kept small
+    # a collection of the second generation runs in one go, 0.25 us an object, so keep that generation small
     gc.set_threshold(20_000, 4, 100)
     gc.enable()
 
@@ -128,14 +128,14 @@ async def _serve(settings: Settings) -> None:
         )
     if not settings.tls and settings.authorization != "AlwaysAllow":
         print("NOTE: kubectl and other Go clients send no token over plain HTTP, so they are anonymous", flush=True)
-    threading.Thread(target=_prepare).start()  # no daemon: the process must not end in the middle of an import
+    threading.Thread(target=_prepare).start()  # not a daemon thread, because the process must not end during an import
     await stop.wait()
     await app.stop()
 
 
-# seconds for which work beside the loop may keep the interpreter from it: the loop wants it anew for each socket
+# seconds that other threads may keep the GIL from the loop, which needs it again for each socket
 _SWITCH = 0.0001
-_M_MMAP_THRESHOLD = -3  # of malloc.h
+_M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE = 192 << 10  # bytes
 _SOON = (
     "apis.apiextensions.definition.validate",
@@ -150,7 +150,7 @@ _SOON = (
 
 
 def _prepare() -> None:
-    """Import what the first definition, table and document need, which takes longer than everything else about them."""
+    """Import modules for the first definition, table and document, because importing takes longest there."""
     for name in _SOON:
         import_module(f"podless.{name}")
     _map_large()
@@ -159,10 +159,10 @@ def _prepare() -> None:
 def _map_large() -> None:
     """Make glibc map each large block separately, and return it to the system when it is freed.
 
-    Otherwise glibc raises its threshold with each large block that is freed, up to 32 MiB; TLS buffers of connections
-    (256 KiB, of which few bytes are used) are then allocated where bodies were, and keep all of it.
+    Otherwise glibc raises its threshold with each large block that is freed, up to 32 MiB. TLS buffers of connections
+    (256 KiB each, mostly unused) then reuse the memory of freed bodies and keep it resident.
     """
     import ctypes
 
-    with contextlib.suppress(OSError, AttributeError):  # another C library
+    with contextlib.suppress(OSError, AttributeError):  # not glibc
         ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)

@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show the status. Returns 1, with a line on standard error, if there is no answer."""
+    """Show the status. Returns 1, with a line on standard error, if the server does not answer."""
     given = options.kubeconfig or options.data / "kubeconfig"
     if options.kubeconfig is None and not given.exists():
         print(f"podless: {options.data}: no server was started on this folder", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""podless test: run suites that state what an API accepts and rejects, and create a first one."""
+"""podless test: run suites that state what an API accepts and rejects, or create a first suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podless.check.sources import CannotCheck
 from podless.cli import options
 from podless.runtime.option import StartError
 
-_OPTIONS = ("kubernetes_version", "feature_gates")  # of the server that suites run against
+_OPTIONS = ("kubernetes_version", "feature_gates")  # options of the server that runs the suites
 
 
 def add(commands: Any) -> None:
@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run suites, or print one."""
+    """Run suites, or print a new one."""
     from podless.check import initial, suites
     from podless.check.editors import DIALECT, convert_node
     from podless.check.findings import count_of

@@ -31,8 +31,8 @@ __all__ = ["Client", "Conflicting", "Event", "Refused", "RemoteError", "Transpor
 R = TypeVar("R", bound=Resource)
 
 _APPLY = "application/apply-patch+yaml"
-_REST, _REST_MOST = 0.1, 10.0  # seconds between two tries to watch
-_GONE = 410  # code of a state that the server has forgotten
+_REST, _REST_MOST = 0.1, 10.0  # seconds between two attempts to watch: the first, and the maximum
+_GONE = 410  # status code of an expired resourceVersion
 _PAGE = 500  # objects of one page of a list
 
 
@@ -199,7 +199,7 @@ class Client:
             async for event in self.watch(cls, namespace=namespace, fields=f"metadata.name={name}"):
                 if event.type != "DELETED" and until(event.obj):
                     return event.obj
-        raise TimeoutError  # a watch does not end
+        raise TimeoutError  # only for type checkers: a watch does not end
 
     def _path_of(self, obj: Resource, body: Object, *, named: bool = True, subresource: str = "") -> str:
         metadata = body.get("metadata") or {}

@@ -1,4 +1,4 @@
-"""The built page as files, ready to be sent."""
+"""The files of the built page."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "assets"
 INDEX = "index.html"
-HASHED = "assets/"  # below it, a file's name changes with its content
+HASHED = "assets/"  # names of files below this folder contain a hash of the content
 _MEDIA = {
     ".html": b"text/html; charset=utf-8",
     ".js": b"text/javascript; charset=utf-8",
     ".css": b"text/css; charset=utf-8",
     ".svg": b"image/svg+xml",
 }
-_SMALL = 1 << 10  # bytes that are sent as they are
+_SMALL = 1 << 10  # bytes; smaller files are not compressed
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file of the page. It is read at its first request.
+    """A file of the page, read at its first request.
 
-    hashed: whether its name changes with its content, so that browsers may keep it.
+    hashed: its name contains a hash of the content, so browsers can cache it forever.
     """
 
     file: Path
@@ -38,7 +38,7 @@ class Asset:
 
     @property
     def pays(self) -> bool:
-        """Whether the file is worth compressing."""
+        """Whether compressing the file saves enough."""
         return len(self.body) > _SMALL
 
     @cached_property
@@ -48,12 +48,12 @@ class Asset:
 
 
 def pack_bytes(body: bytes) -> bytes:
-    """Return bytes compressed with gzip, the same for the same bytes."""
+    """Compress bytes with gzip. Equal bytes give equal results."""
     return gzip.compress(body, 6, mtime=0)
 
 
 def list_assets() -> dict[str, Asset]:
-    """Return the files of the page by their path below the folder. The page itself is ""."""
+    """Return the files of the page by their path in the folder. "" is the page itself."""
     found = {}
     for file in sorted(FOLDER.rglob("*")):
         media = _MEDIA.get(file.suffix)

@@ -9,11 +9,11 @@ from hashlib import sha256
 from podless.runtime import clock
 
 LIFETIME = 600.0  # seconds
-_MOST = 16  # codes at once; the oldest makes room
+_MOST = 16  # maximum number of codes; the oldest is dropped
 
 
 class Links:
-    """Codes that were made and not used yet. Only their digests are kept."""
+    """Codes that were issued and not used yet. Only their digests are kept."""
 
     def __init__(self, now: Callable[[], float] = clock.time) -> None:
         self._now = now
@@ -28,7 +28,7 @@ class Links:
         return code
 
     def take(self, code: str) -> bool:
-        """Use a code up. Returns False for a code that is unknown, used or expired."""
+        """Use up a code. Returns False if it is unknown, used or expired."""
         end = self._ends.pop(_digest(code), None)
         return end is not None and self._now() < end
 

@@ -1,4 +1,4 @@
-"""For workflows of GitHub: commands that put each finding beside the line in a pull request."""
+"""Reports for GitHub Actions: workflow commands that annotate lines in a pull request."""
 
 from __future__ import annotations
 

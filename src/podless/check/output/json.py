@@ -1,4 +1,4 @@
-"""For programs: the whole report as one JSON object."""
+"""Reports as one JSON object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.check.findings import Finding, Report
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
-    """Return the findings, and the numbers of the summary."""
+    """Return the findings and the counts."""
     whole = {
         "findings": [_finding(finding) for finding in report.findings],
         "files": report.files,

@@ -1,4 +1,4 @@
-"""For CI servers: a test suite for each file, with a failure for each error in it."""
+"""JUnit reports: a test suite for each file, with a failure for each error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from podless.check.findings import Report, Severity
 
-# what XML 1.0 cannot hold
+# characters that XML 1.0 does not allow
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -1,4 +1,4 @@
-"""For code scanning: SARIF 2.1.0."""
+"""SARIF 2.1.0 reports, for code scanning."""
 
 from __future__ import annotations
 

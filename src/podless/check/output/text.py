@@ -1,4 +1,4 @@
-"""For people: a line for each finding, and where colours are wanted (on a terminal) what stands there, with a caret."""
+"""Reports for terminals: a line for each finding; with colours also the line of the file, and a caret."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from podless.check.findings import Finding, Report, Severity
 
 _RED, _YELLOW, _BOLD, _GREY, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_WIDEST = 160  # characters of a line that is shown
+_WIDEST = 160  # characters of a file's line that are shown
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:

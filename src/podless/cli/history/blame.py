@@ -1,4 +1,4 @@
-"""podless blame: who set each field of an object."""
+"""podless blame: show who set each field of an object."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def _run(options: argparse.Namespace, server: HistorySource) -> int:
     states: list[tuple[Object, Object]] = []
     async for change in server.changes(resource, namespace, options.name, states=True):
         if change["operation"] == "delete" and states:
-            break  # an earlier object of the same name
+            break  # a change of an earlier object with the same name
         if change["operation"] != "delete":
             states.append((change, change["state"]))
         if change["operation"] == "create":

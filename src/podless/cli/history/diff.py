@@ -1,4 +1,4 @@
-"""podless diff: what changed in an object between two moments."""
+"""podless diff: show the changes of an object between two points in time."""
 
 from __future__ import annotations
 

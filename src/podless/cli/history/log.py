@@ -1,4 +1,4 @@
-"""podless log: the changes of an object, a kind, a namespace or the whole server."""
+"""podless log: show the changes of an object, a kind, a namespace or the whole server."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from podless.history.story import format_author, format_change, format_fields, f
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
-# the steps of a path: a plain name, ["a name"], [key=value], [place]
+# the steps of a path: a plain name, ["a name"], [key=value], [index]
 _STEPS = re.compile(r"""\.?([^.\[\]"]+)(?![^\[]*\])|\["([^"]*)"\]|\[([A-Za-z]+)=([^\]]*)\]|\[(\d{1,9})\]""")
-_SECONDS = 50  # of one watch: the client gives an answer 60 s
+_SECONDS = 50  # duration of one watch; the client's timeout is 60 s
 
 
 def add(commands: Any) -> None:
@@ -64,7 +64,7 @@ def _start(options: argparse.Namespace) -> int:
 
 
 async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
-    """Return the resource and the namespace that are wanted, "" for all namespaces."""
+    """Return the selected resource and namespace, "" for all namespaces."""
     resource = await source.resource(options.kind) if options.kind else None
     namespace = options.namespace or ("default" if options.kind else "")
     if options.all_namespaces or (resource is not None and not resource.namespaced):
@@ -92,7 +92,7 @@ async def _run(options: argparse.Namespace, source: HistorySource) -> int:
 
 
 def _read_path(option: str, text: str) -> str:
-    """Return a path as `format_path` writes it. Raises Mistaken for a text that is none."""
+    """Return a path in the form of `format_path`. Raises Mistaken for an invalid one."""
     place, text = 0, text.removeprefix(".")
     while place < len(text):
         step = _STEPS.match(text, place)
@@ -112,7 +112,7 @@ def _read_since(text: str | None) -> float:
 
 
 class _Printer:
-    """Prints the changes that are wanted. count: how many it printed."""
+    """Prints the selected changes. count: the number of printed ones."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.count = 0
@@ -137,13 +137,13 @@ class _Printer:
 
 
 def _is_renewal(change: Object) -> bool:
-    """Return whether the holder of a Lease has renewed it, as each leader does every few seconds."""
+    """Return whether a change is the renewal of a Lease, which each leader makes every few seconds."""
     fields = change.get("fields", ())
     return change["object"]["resource"] == "leases" and [one["path"] for one in fields] == ["spec.renewTime"]
 
 
 def touches(path: str, field: str) -> bool:
-    """Return whether a change of one field is a change of another: it is the same, within it, or around it."""
+    """Return whether a changed path concerns a field: it is the same, inside it, or contains it."""
     return path == field or any(
         long.startswith(short) and long[len(short)] in ".[" for short, long in ((path, field), (field, path)) if short
     )
@@ -168,7 +168,7 @@ async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
 
 
 async def _explain(options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
-    """Show the changes that gave a field its values, newest first."""
+    """Show the changes of a field's value, newest first."""
     shown = False
     async for change in source.changes(resource, namespace, options.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
@@ -190,7 +190,7 @@ async def _explain(options: argparse.Namespace, source: HistorySource, resource:
 
 
 def find_field(obj: Object | None, field: str) -> Any:
-    """Return the value of a path as `format_path` writes it, ABSENT if there is none."""
+    """Return the value at a path in the form of `format_path`, ABSENT if there is none."""
     found: Any = obj
     for plain, quoted, key, wanted, place in _STEPS.findall(field):
         if plain or quoted:

@@ -1,4 +1,4 @@
-"""The history in a data folder that no server uses, as the commands read it."""
+"""The history in a data folder that no server uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from podless.store import Compacted, Keys, Record, keys
 from podless.store.contract import Written
 from podless.store.sqlite import SQLiteStore
 
-_PAGE = 100  # changes that are read together
+_PAGE = 100  # changes per read
 
 
 class OfflineHistory:
@@ -29,14 +29,14 @@ class OfflineHistory:
     async def open(self) -> None:
         """Open the database. Raises InUse if a server uses it, StoreError."""
         await self._store.open()
-        self._store.hold()  # reading must not compact the history
+        self._store.hold()  # opening for reading must not compact the history
 
     async def close(self) -> None:
         """Close the database."""
         await self._store.close()
 
     async def resource(self, name: str) -> ServedResource:
-        """Return the built-in resource of a name, or one in the log by its plural or kind."""
+        """Return the built-in resource with a name, or one in the log with this plural or kind."""
         known = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
         known += [await self._custom(prefix) for prefix in self._store.changelog.resources()]
         try:
@@ -45,7 +45,7 @@ class OfflineHistory:
             raise Mistaken(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
 
     async def _custom(self, prefix: str) -> ServedResource:
-        """Return a resource as its objects in the log show it."""
+        """Return a custom resource, as derived from its objects in the log."""
         group, plural = keys.resource_of(prefix)
         kind = api_version = ""
         namespaced = True
@@ -61,7 +61,7 @@ class OfflineHistory:
     async def changes(
         self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
-        """Return changes, newest first. states: with the object as each left it."""
+        """Yield changes, newest first. states: include the object after each change."""
         before = 0
         while found := await self._page(resource, namespace, name, before):
             for written in found:

@@ -1,4 +1,4 @@
-"""Access of these commands to a server, and their requests."""
+"""Access of the history commands to a server, and their requests."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from podless.store import InUse, StoreError
 from podless.version import __version__
 
 _DATA = Path("podless-data")
-_PAGE = 200  # changes of one answer
+_PAGE = 200  # changes per response
 _LOG = f"/apis/{GROUP}/{VERSION}"
 
 
 def add_access(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which server."""
+    """Add the options that select the server."""
     parser.add_argument(
         "--data", metavar="DIR", type=Path, default=_DATA, help="data folder of the server (default: podless-data)"
     )
@@ -39,7 +39,7 @@ def add_access(parser: argparse.ArgumentParser) -> None:
 
 
 def add_object(parser: argparse.ArgumentParser) -> None:
-    """Add what names one object."""
+    """Add the arguments that name one object."""
     parser.add_argument("kind", metavar="KIND", help="kind, plural or short name, or PLURAL.GROUP")
     parser.add_argument("name", metavar="NAME", help="name of the object")
     parser.add_argument("-n", "--namespace", default="default", help="namespace of the object (default: default)")
@@ -58,7 +58,7 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
                 await folder.open()
                 return await work(folder)
             except InUse:
-                pass  # by the server that is asked
+                pass  # a server uses the folder, and answers instead
             finally:
                 await folder.close()
         return await _connected(options, work)
@@ -74,7 +74,7 @@ def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer],
 async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     given = options.kubeconfig or options.data / "kubeconfig"
     if options.kubeconfig is None and not given.exists():
-        if options.data != _DATA:  # named by the user: another server would be a surprise
+        if options.data != _DATA:  # if the user names a folder, do not fall back to another server
             raise Mistaken(f"{options.data}: no server was started on this folder")
         given = configs.kubeconfig_paths()[0]
         if not given.exists():
@@ -94,7 +94,7 @@ def _run(work: Callable[[], Coroutine[None, None, int]]) -> int:
 
 
 def query_of_moment(text: str) -> dict[str, str]:
-    """Return the query that asks for a revision, or for a time. Raises Mistaken."""
+    """Return the query for a revision or a time. Raises Mistaken."""
     if text.isascii() and text.isdigit():
         if not int(text):
             raise Mistaken(f"{text!r} is not a revision: the first one is 1")
@@ -112,14 +112,14 @@ def read_time(change: Object) -> float:
 
 
 class HistoryServer:
-    """One server, as these commands see it. Methods raise RemoteError."""
+    """One server, as the history commands use it. Methods raise RemoteError."""
 
     def __init__(self, cluster: RemoteCluster) -> None:
         self.cluster = cluster
         self._resources: list[ServedResource] | None = None
 
     async def resource(self, name: str) -> ServedResource:
-        """Return the resource of a name; one that is not served any more by PLURAL.GROUP. Raises Mistaken."""
+        """Return the resource with a name; one that is no longer served, by PLURAL.GROUP. Raises Mistaken."""
         try:
             return choose_resources(await self.resources(), [name])[0]
         except LookupError:
@@ -130,7 +130,7 @@ class HistoryServer:
             return ServedResource(group, "", plural, "", True)
 
     async def resources(self) -> list[ServedResource]:
-        """Return all resources that are served."""
+        """Return all served resources."""
         if self._resources is None:
             self._resources = await discover_resources(self.cluster, lambda text: print(text, file=sys.stderr))
         return self._resources
@@ -138,7 +138,7 @@ class HistoryServer:
     async def changes(
         self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
-        """Return changes, newest first. states: with the object as each left it."""
+        """Yield changes, newest first. states: include the object after each change."""
         token = ""
         while True:
             query = {"limit": str(_PAGE), "continue": token, **self.query(resource, name, by=by, states=states)}
@@ -173,7 +173,7 @@ class HistoryServer:
 
 
 def log_path(namespace: str, query: Mapping[str, str]) -> str:
-    """Return where the log of a namespace is, of all for ""."""
+    """Return the URL path of a namespace's log, "" for all namespaces."""
     where = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
     return f"{_LOG}{where}/history?{urlencode(query)}"
 
@@ -183,7 +183,7 @@ def _escape(value: str) -> str:
 
 
 def choose_paint() -> Paint:
-    """Return what colours texts, if standard output is a terminal."""
+    """Return a function that colours text, if standard output is a terminal."""
     return _paint if sys.stdout.isatty() else leave_plain
 
 

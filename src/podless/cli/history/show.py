@@ -1,4 +1,4 @@
-"""podless show: an object as it was."""
+"""podless show: show an earlier state of an object."""
 
 from __future__ import annotations
 

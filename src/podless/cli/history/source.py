@@ -17,12 +17,12 @@ class HistorySource(Protocol):
     """A source of changes and states. Methods raise RemoteError, StoreError and Mistaken."""
 
     async def resource(self, name: str) -> ServedResource:
-        """Return the resource of a name."""
+        """Return the resource with a name."""
 
     def changes(
         self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
-        """Return changes, newest first. states: with the object as each left it."""
+        """Yield changes, newest first. states: include the object after each change."""
 
     async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""

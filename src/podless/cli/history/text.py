@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 
 
 def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:
-    """Yield an object as YAML, before each field the change that set it."""
+    """Yield an object as YAML, each field preceded by the change that set it."""
     width = max((len(_blamed(one.change)) for one in fields), default=0)
     shown: tuple[Step, ...] = ()
     for one in fields:
@@ -31,7 +31,7 @@ def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:
 
 
 def _is_first(path: tuple[Step, ...], common: int) -> bool:
-    """Return whether a field is the first that is shown of a list's item."""
+    """Return whether a field is the first shown one of a list item."""
     return len(path) > 1 and not isinstance(path[-2], str) and common <= len(path) - 2
 
 

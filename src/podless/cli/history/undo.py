@@ -1,4 +1,4 @@
-"""podless undo: bring an object, or a namespace, back to an earlier state by ordinary writes."""
+"""podless undo: restore an earlier state of an object or a namespace, with ordinary writes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from podless.history.story import format_value
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
-# what the server alone says of an object
+# metadata that only the server sets
 _OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _SERVERS = (*_OWN, "deletionTimestamp", "deletionGracePeriodSeconds")
-_FIELDS = 5  # that are named in one line
+_FIELDS = 5  # maximum fields to name in one line
 
 
 class UndoStep(Enum):
@@ -31,7 +31,7 @@ class UndoStep(Enum):
 
 
 class Undo(NamedTuple):
-    """One object, how it is restored, its present state and the wanted one."""
+    """One object, how it is restored, its current state and the wanted one."""
 
     resource: ServedResource
     namespace: str
@@ -130,7 +130,7 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
 
 
 def is_owned(obj: Object | None) -> bool:
-    """Return whether a controller owns an object, and brings it back by itself."""
+    """Return whether a controller owns an object, and so would recreate it."""
     references = (obj or {}).get("metadata", {}).get("ownerReferences") or ()
     return any(one.get("controller") for one in references)
 
@@ -138,7 +138,7 @@ def is_owned(obj: Object | None) -> bool:
 def plan_undo(
     resource: ServedResource, namespace: str, name: str, now: Object | None, wanted: Object | None
 ) -> Undo | None:
-    """Return what brings an object to a state, None where nothing has to be done."""
+    """Return the undo that restores an object's state, None if nothing has to change."""
     if wanted is None:
         return Undo(resource, namespace, name, UndoStep.DELETE, now, None) if now is not None else None
     if now is None:
@@ -155,7 +155,7 @@ def _comparable(resource: ServedResource, obj: Object) -> Object:
 
 
 def describe_undo(undo: Undo) -> list[str]:
-    """Return the changes of an update, a line for each field."""
+    """Return the changes of an update, one line a field."""
     assert undo.now is not None
     assert undo.wanted is not None
     now, wanted = (_comparable(undo.resource, obj) for obj in (undo.now, undo.wanted))
@@ -173,7 +173,7 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
     if undo.step is UndoStep.DELETE:
         assert undo.now is not None
         body: Object = {"preconditions": {"uid": undo.now["metadata"]["uid"]}}
-        if dry_run:  # beside a body, the server does not read the query
+        if dry_run:  # the server ignores the query parameter if there is a body
             body["dryRun"] = ["All"]
         await server.cluster.send("DELETE", path, body)
         print(f"{place}: deleted{suffix}")

@@ -1,1 +1,1 @@
-"""Objects from one server of the Kubernetes API to files, and from files to another one."""
+"""Export of objects from any Kubernetes API server to files, and import from files."""

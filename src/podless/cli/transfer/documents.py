@@ -1,4 +1,4 @@
-"""Objects in files: one stream of documents, or a folder with a file for each; read one document at a time."""
+"""Objects in files: one stream of documents, or a folder with a file for each object; read one at a time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
 
 
 class BadDocument(Exception):
-    """A file that cannot be read as objects; the text is one line with its place."""
+    """A file cannot be read as objects. The text is one line, with the position."""
 
 
 class ExportSink(Protocol):
     """The destination of an export; a context manager that leaves nothing behind after an exception."""
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
-        """Write an object of a resource. needed: others need it, so it is to stand before them."""
+        """Write an object of a resource. needed: other objects need it, so it goes before them."""
 
     def __enter__(self) -> Self: ...
 
@@ -41,12 +41,13 @@ def _encode_document(obj: Object, form: str) -> bytes:
 
 
 class DocumentStream:
-    """One file with a document for each object, "-" for standard output. form: yaml, or json, one in each line."""
+    """One file with a document for each object, "-" for standard output. form: yaml, or json with one object a line."""
 
     def __init__(self, file: str, form: str) -> None:
         self._file = file
         self._form = form
-        folder = None if file == "-" else Path(file).parent  # where there is to be room for it
+        # the output goes there, so that file system must have room anyway
+        folder = None if file == "-" else Path(file).parent
         self._first: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed with this one)
         self._rest: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
@@ -85,7 +86,7 @@ class DocumentStream:
 
 
 class Folder:
-    """A file for each object: cluster/RESOURCE/NAME.yaml and namespaces/NAMESPACE/RESOURCE/NAME.yaml."""
+    """A folder with a file for each object: cluster/RESOURCE/NAME.yaml and namespaces/NAMESPACE/RESOURCE/NAME.yaml."""
 
     def __init__(self, folder: Path, form: str) -> None:
         self._folder = folder
@@ -113,16 +114,16 @@ class Folder:
 
 
 def _part(text: str) -> str:
-    """Return a part of a path. Raises BadDocument for one that a broken server could use to leave the folder."""
+    """Return a part of a path. Raises BadDocument for a part that would leave the folder."""
     if "/" in text or "\0" in text or text in (".", ".."):
         raise BadDocument(f"the server sent an invalid name: {text!r}")
     return text
 
 
 class Documents:
-    """The documents of files and folders, which can be gone through any number of times; a context manager.
+    """The documents of files and folders, for repeated iteration; a context manager.
 
-    paths: "-" is standard input. Raises BadDocument for a path with nothing behind it.
+    paths: "-" is standard input. Raises BadDocument for a path without files.
     """
 
     def __init__(self, paths: list[str]) -> None:
@@ -155,7 +156,7 @@ class Documents:
             self._input.unlink(missing_ok=True)
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each document with its place, FILE:LINE."""
+        """Yield each document with its position, FILE:LINE."""
         for name, path in self._files:
             with path.open("rb") as file:
                 for line, raw in _documents(file):
@@ -163,7 +164,7 @@ class Documents:
 
 
 def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield documents and the number of lines before them. Only JSON with one text a line is not read as a whole."""
+    """Yield documents, and the number of lines before each. Only JSON lines are read without loading the whole file."""
     text, begun, lines, blank = bytearray(), 0, False, True
     for number, line in enumerate(file):
         if blank and line.startswith(b"{"):
@@ -195,7 +196,7 @@ def _is_whole(line: bytes) -> bool:
 
 
 def read_objects(where: str, raw: bytes) -> list[Object]:
-    """Return the objects in a document, those of a list one by one. Raises BadDocument."""
+    """Return the objects in a document; a list is split into its items. Raises BadDocument."""
     try:
         found = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
     except serializer.JSONError as error:

@@ -1,4 +1,4 @@
-"""Export: all or chosen objects of a server, page by page, to a sink."""
+"""Export: writes all or selected objects of a server to a sink, page by page."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from podless.cli.transfer.resources import ServedResource, choose_resources, dis
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
-_PAGE = 500  # the maximum number of objects in a page
-_BEGIN = 20  # and in the first page, whose objects may be of any size
-_BYTES = 4 << 20  # of a page, about: what is read takes some ten times as long in memory
+_PAGE = 500  # maximum number of objects in a page
+_BEGIN = 20  # the same for the first page, because the size of objects is unknown
+_BYTES = 4 << 20  # approximate bytes of a page, which take ten times as much memory when decoded
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _NAMESPACES = "namespaces"
 _FIRST = (_DEFINITIONS, _NAMESPACES)
-_PASSING = {"events"}  # what is gone in an hour is exported only where it is named
+_PASSING = {"events"}  # short-lived objects, exported only if they are selected by name
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The objects to export. kinds: names of resources, none for all. namespaces: none for all.
+    """The objects to export. kinds: names of resources, empty for all. namespaces: empty for all.
 
-    only: without the definitions and namespaces that they need.
+    only: leave out the definitions and namespaces that the objects need.
     """
 
     kinds: Sequence[str] = ()
@@ -52,8 +52,8 @@ class Export:
         self._sink = sink
         self._say = say
         self._warn = warn
-        self._used: set[str] = set()  # namespaces
-        self._there: set[str] = set()  # paths of definitions and namespaces that are written
+        self._used: set[str] = set()  # namespaces of exported objects
+        self._there: set[str] = set()  # paths of exported definitions and namespaces
 
     async def run(self) -> None:
         """Export. Raises LookupError for an unknown kind, RemoteError if the server does not answer."""
@@ -86,7 +86,7 @@ class Export:
         self._warn(text)
 
     async def _all(self, resource: ServedResource) -> bool:
-        """Write all objects of a resource; whether there were any."""
+        """Write all objects of a resource. Return whether there were any."""
         before = self.done
         for namespace in self._choice.namespaces or ("",):
             try:
@@ -124,7 +124,7 @@ class Export:
             try:
                 page = await self._cluster.send("GET", f"{resource.path(namespace)}?{urlencode(query | more)}")
             except Refused as refused:
-                # the list took longer than history is kept: it goes on as things are now
+                # the continue token expired: go on with the current state
                 token = (refused.status.get("metadata") or {}).get("continue") or ""
                 if refused.code != 410 or not token:
                     raise
@@ -139,7 +139,7 @@ class Export:
             most = max(1, min(int(_BYTES / max(size, 1)), 4 * most, _PAGE))
 
     async def _needed(self, resource: ServedResource, names: Iterable[str], *, quiet: bool) -> None:
-        """Write what others need. quiet: some of it may well not be there."""
+        """Write objects that other objects need. quiet: do not report missing ones."""
         for name in names:
             if (path := resource.path(name=name)) in self._there:
                 continue
@@ -154,7 +154,7 @@ class Export:
 
 
 def object_label(obj: Object) -> str:
-    """Return an object's kind, namespace and name, for people."""
+    """Return kind, namespace and name of an object, for messages."""
     metadata = obj["metadata"]
     where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
     return f"{obj['kind']} {where}{metadata['name']}"

@@ -1,4 +1,4 @@
-"""Import: what documents say is made on a server, in an order in which it can be, and once only."""
+"""Import: creates the objects of documents on a server, in an order that satisfies their dependencies."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluste
 from podless.runtime.jsonobject import Object
 
 EXISTING = ("fail", "skip", "replace")
-_TOGETHER = 16  # objects that are made at once
-_TRIES = 5  # of a write that others get in the way of
-_REST = 0.2  # seconds between two looks for a default account
-_PATIENCE = 60.0  # seconds for a definition to be served, or a default account to be there
+_TOGETHER = 16  # objects that are created concurrently
+_TRIES = 5  # attempts for a write that meets conflicts
+_REST = 0.2  # seconds between two checks for a default service account
+_PATIENCE = 60.0  # seconds to wait until a definition is served, or a default service account exists
 _MERGE = "application/merge-patch+json"
 
 
 class Import:
     """One import.
 
-    existing: what to do with existing objects that differ. namespace: of objects that name none. made, same, changed,
+    existing: what to do with existing objects that differ. namespace: for objects without one. made, same, changed,
     failed: numbers of objects that were created, existed already, were overwritten, or failed.
     """
 
@@ -51,12 +51,12 @@ class Import:
         self._warn = warn
         self._existing = existing
         self._namespace = namespace
-        self._uids: dict[str, str] = {}  # of owners: new ones by those in the documents
-        self._known: dict[str, dict[str, ServedResource]] = {}  # by apiVersion and kind
-        self._later: list[tuple[ServedResource, Object]] = []  # whose owners are made after them
+        self._uids: dict[str, str] = {}  # new uids of owners, by those in the documents
+        self._known: dict[str, dict[str, ServedResource]] = {}  # resources by apiVersion and kind
+        self._later: list[tuple[ServedResource, Object]] = []  # objects whose owners are created later
 
     async def run(self) -> None:
-        """Import. Raises RemoteError if the server does not answer; another run then continues."""
+        """Import. Raises RemoteError if the server does not answer; you can then run the import again."""
         for stage in self._order.stages():
             definitions = []
             objects = self._order.of_stage(self._documents, stage)
@@ -73,7 +73,7 @@ class Import:
         self._warn(f"{object_label(obj)}: {why}")
 
     async def _one(self, obj: Object) -> None:
-        """Make one object, with its status."""
+        """Create one object, with its status."""
         try:
             resource = await self._resource(obj)
             if resource is None:
@@ -107,7 +107,7 @@ class Import:
             await self._status(resource, obj, there)
 
     async def _create(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
-        """Make it, or see to it that it is there; the object, None where it could not be, and whether it is new."""
+        """Create an object, or handle the existing one. Return it (None on failure), and whether it is new."""
         path = resource.path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
@@ -120,7 +120,7 @@ class Import:
         return made, True
 
     async def _present(self, resource: ServedResource, obj: Object, body: Object) -> Object | None:
-        """Return the existing object of this name, updated if `existing` asks for it."""
+        """Return the existing object of this name, updated if `existing` says so."""
         path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
         async def bring() -> Object | None:
@@ -160,7 +160,7 @@ class Import:
     # owners
 
     async def _references(self, obj: Object, *, last: bool = False) -> tuple[list[Object], bool]:
-        """Return the references with new uids, and whether some must wait for their owners. last: wait for none."""
+        """Return owner references with new uids, and whether some owners are missing. last: do not wait for them."""
         named, waiting = [], False
         for reference in owner_references(obj):
             uid = self._uids.get(reference["uid"])
@@ -175,7 +175,7 @@ class Import:
         return named, waiting
 
     async def _elsewhere(self, obj: Object, reference: Object) -> str | None:
-        """Return the uid of an owner that is not in the documents, but on the server."""
+        """Return the uid of an owner that is on the server, but not in the documents."""
         resource = (await self._kinds(str(reference.get("apiVersion")))).get(str(reference.get("kind")))
         if resource is None:
             return None
@@ -188,7 +188,7 @@ class Import:
         return uid
 
     async def _refer(self, resource: ServedResource, obj: Object) -> None:
-        """Add the references to owners that were created after an object."""
+        """Add references to owners that were created after the object."""
         named, _ = await self._references(obj, last=True)
         path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         try:
@@ -213,7 +213,7 @@ class Import:
         return self._known[api_version]
 
     async def _established(self, definition: Object) -> None:
-        """Wait until a definition's objects can be made."""
+        """Wait until a definition is established and served."""
         spec = definition["spec"]
         versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each.get("served")]
         end = asyncio.get_running_loop().time() + _PATIENCE
@@ -227,12 +227,12 @@ class Import:
 
 
 def _has_status(obj: Object) -> bool:
-    """Return whether anybody has written its status."""
+    """Return whether a client or controller has written its status."""
     return any(each.get("subresource") == "status" for each in obj["metadata"].get("managedFields") or ())
 
 
 def _without(resource: ServedResource, obj: Object) -> Object:
-    """Return an object for comparisons: without what the server or other requests set."""
+    """Return an object for comparisons, without fields that the server or other requests set."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
     left = {key: value for key, value in obj.items() if key != "status" or not resource.status}
     return {**left, "metadata": metadata}

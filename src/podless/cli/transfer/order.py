@@ -1,6 +1,6 @@
-"""The order in which objects are created: definitions, namespaces, what others are checked against, owners, the rest.
+"""The order of creation: definitions, namespaces, objects that others depend on, owners, then the rest.
 
-One scan of all documents finds it; only a byte for each document and the uids of owners are kept.
+One scan of all documents computes it; it keeps one byte for each document, and the uids of owners.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EARLY = {
     ("storage.k8s.io", "StorageClass"),
     ("networking.k8s.io", "IngressClass"),
 }
-# these judge, count or change what is made after them
+# these validate, count or redirect objects, so they are created last
 _LATE = {
     ("", "LimitRange"),
     ("", "ResourceQuota"),
@@ -33,7 +33,7 @@ _LATE = {
 _LATE_GROUP = "admissionregistration.k8s.io"
 _FIRST_LEVEL, _LAST = 3, 250
 _DEEPEST = _LAST - _FIRST_LEVEL - 1
-# of a document: nothing to be made, things of several stages, not known yet
+# markers of documents: nothing to create, several stages, unknown yet
 _NONE, _SEVERAL, _UNKNOWN = 255, 254, 253
 
 
@@ -46,7 +46,7 @@ class Filter:
     labels: LabelSelector | None = None
 
     def takes(self, obj: Object) -> bool:
-        """Return whether an object is wanted by itself."""
+        """Return whether the filter selects an object."""
         metadata = obj["metadata"]
         if self.namespaces and metadata.get("namespace") not in self.namespaces:
             return False
@@ -56,13 +56,13 @@ class Filter:
 
     @staticmethod
     def kinds_of(obj: Object) -> set[str]:
-        """Return the names by which an object's kind may be chosen."""
+        """Return the names that select an object's kind."""
         group, kind = kind_of(obj)
         return {kind.lower(), f"{kind.lower()}.{group}"} if group else {kind.lower()}
 
     @property
     def everything(self) -> bool:
-        """Whether all is wanted."""
+        """Whether the filter selects all objects."""
         return not self.kinds and not self.namespaces and self.labels is None
 
 
@@ -76,16 +76,17 @@ class Order:
         self.total = 0
         self.owners: dict[str, list[str]] = {}
         self._wanted = wanted
-        self._needed: set[tuple[str, str]] = set()  # kinds, and namespaces with no kind
+        # group and kind of objects, for their definitions; "" and the name of a namespace
+        self._needed: set[tuple[str, str]] = set()
         self._stages = array("B")
         self._depths: dict[str, int] = {}
         self._look(documents, warn)
         self._settle(documents)
 
     def _look(self, documents: Documents, warn: Callable[[str], None]) -> None:
-        """Read all of them once; those whose stage is up to others are left for later."""
+        """Read all documents once. Those whose stage depends on other documents are left for `_settle`."""
         named: set[str] = set()
-        there = array("q")  # hashes of all uids, because there may be very many
+        there = array("q")  # hashes, to save memory if there are very many uids
         for where, raw in documents:
             stages: list[int] = []
             try:
@@ -110,7 +111,7 @@ class Order:
         return self.stage(obj) if self.takes(obj) else _NONE
 
     def _settle(self, documents: Documents) -> None:
-        """Read those again that were left."""
+        """Read the remaining documents again, and set their stages."""
         if self.owners:
             for obj in self._left(documents):
                 if (uid := obj["metadata"].get("uid")) in self.owners:
@@ -128,7 +129,7 @@ class Order:
                 yield from _readable(where, raw)
 
     def takes(self, obj: Object) -> bool:
-        """Return whether an object is to be imported."""
+        """Return whether to import an object."""
         if made_by_server(obj) or obj["metadata"].get("deletionTimestamp"):
             return False
         if self._wanted.everything or self._wanted.takes(obj):
@@ -142,7 +143,7 @@ class Order:
         return False
 
     def _measure(self) -> None:
-        """Compute the depth of each owner. Owners in a cycle get the maximum."""
+        """Compute the depth of each owner in the chain of owners. Owners in a cycle get the maximum."""
         for start in self.owners:
             path = dict.fromkeys([start])
             while path:
@@ -171,7 +172,7 @@ class Order:
         return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
 
     def stages(self) -> list[int]:
-        """Return all stages in order. Some may turn out to be empty."""
+        """Return all stages in order. Some can turn out to be empty."""
         there = set(self._stages) - {_NONE}
         if _SEVERAL in there:
             deepest = max(self._depths.values(), default=-1) + 1
@@ -188,7 +189,7 @@ class Order:
 
 
 def _one(stages: set[int]) -> int:
-    """Return the stage of a document with objects of such stages."""
+    """Return the stage of a document, given those of its objects."""
     return _NONE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
 
 
@@ -199,7 +200,7 @@ def owner_references(obj: Object) -> list[Object]:
 
 
 def read_definitions(documents: Documents) -> Iterator[Object]:
-    """Yield the CustomResourceDefinitions in documents. Unreadable documents are left out."""
+    """Yield the CustomResourceDefinitions in documents. Unreadable documents are skipped."""
     for where, raw in documents:
         if DEFINITION[1].encode() in raw:
             yield from (obj for obj in _readable(where, raw) if kind_of(obj) == DEFINITION)

@@ -1,7 +1,6 @@
-"""Objects that each server creates itself: they are left out, or adopted if they contain more than their names.
+"""Objects that each server creates itself. Import skips them, or merges those with content of the user.
 
-Sources: bootstrap objects of kube-apiserver and kube-controller-manager, and the labels and annotations by which they
-know them.
+Sources: bootstrap objects of kube-apiserver and kube-controller-manager, and the labels and annotations that mark them.
 """
 
 from __future__ import annotations
@@ -81,12 +80,12 @@ _OWN: dict[tuple[str, str], Callable[[Object], bool]] = {
 
 
 def kind_of(obj: Object) -> tuple[str, str]:
-    """Group and kind of an object."""
+    """Return group and kind of an object."""
     return obj["apiVersion"].rpartition("/")[0], obj["kind"]
 
 
 def made_by_server(obj: Object) -> bool:
-    """Return whether every server has its own copy, so that this one is of no use elsewhere."""
+    """Return whether every server creates this object, so that another server does not need it."""
     rule = _OWN.get(kind_of(obj))
     return rule is not None and rule(obj)
 

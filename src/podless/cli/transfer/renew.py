@@ -1,4 +1,4 @@
-"""Prepares an object for another server: without what only its server set, and with the new server's uids."""
+"""Prepares an object for another server: removes fields that the old server set, and replaces uids."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _GIVEN = ("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink
 _OF_JOBS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _NAMES_OF_JOBS = ("job-name", "batch.kubernetes.io/job-name")
 _NO_ADDRESS = "None"
-# these have a status that is made of the rest, or of the server's own state
+# the server computes the status of these
 _STATUS_OF_ITS_OWN = {("", "Namespace"), ("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "ResourceQuota")}
 
 
 def export_object(obj: Object) -> Object:
-    """Return an object for files, without what has no meaning elsewhere.
+    """Return an object for files, without fields that have no meaning on another server.
 
     uid and generation stay, because other objects refer to them.
     """
@@ -28,7 +28,7 @@ def export_object(obj: Object) -> Object:
 
 
 def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
-    """Return a copy to create. uids: new ones by old ones. Owner references are left to the caller."""
+    """Return a copy to create. uids: new uids by old ones. The caller sets owner references."""
     made = dict(obj)
     metadata = made["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
     labels = metadata.get("labels")
@@ -46,7 +46,7 @@ def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
 
 
 def _service(spec: Object) -> None:
-    """Remove the addresses, which are the other server's."""
+    """Remove the cluster IPs, which the old server allocated."""
     if spec.get("clusterIP") != _NO_ADDRESS:
         spec.pop("clusterIP", None)
         spec.pop("clusterIPs", None)
@@ -60,7 +60,7 @@ def _volume(spec: Object) -> None:
 
 
 def _job(spec: Object) -> None:
-    """Remove a job's selector and its labels, which are made from its uid."""
+    """Remove a Job's selector and labels, which contain its uid."""
     if spec.get("manualSelector"):
         return
     spec.pop("selector", None)
@@ -80,7 +80,7 @@ _RULES: dict[tuple[str, str], Callable[[Object], None]] = {
 
 
 def renew_status(obj: Object, generation: int) -> Object:
-    """Return the status for an object of a new generation, whose observedGeneration follows it."""
+    """Return the status for an object with a new generation: observedGeneration is changed accordingly."""
     old, new = obj["metadata"].get("generation"), dict(obj["status"])
     if new.get("observedGeneration") is not None and new["observedGeneration"] == old:
         new["observedGeneration"] = generation
@@ -96,7 +96,7 @@ def renew_status(obj: Object, generation: int) -> Object:
 
 
 def has_all(there: Any, wanted: Any) -> bool:
-    """Return whether a value has all that is wanted; defaults and what others added may be there as well."""
+    """Return whether a value contains all wanted values; it can have more, such as defaults."""
     if not wanted and not isinstance(wanted, bool | int | float):
         return not there or (isinstance(wanted, dict) and isinstance(there, dict))
     if isinstance(wanted, dict):

@@ -1,4 +1,4 @@
-"""The resources of a server whose objects can be listed and created."""
+"""The resources of a server that can be listed and created."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
 _NEEDED = {"create", "get", "list"}
-_TWICE = {("events.k8s.io", "events")}  # shown in the core group as well
+_TWICE = {("events.k8s.io", "events")}  # also served in the core group
 
 
 @dataclass(frozen=True, slots=True)
 class ServedResource:
-    """One resource in the version that is read and written. status: whether it has the subresource.
+    """One resource, in the version to read and write. status: whether it has this subresource.
 
-    names: by which it can be chosen.
+    names: that select it.
     """
 
     group: str
@@ -31,23 +31,23 @@ class ServedResource:
 
     @property
     def api_version(self) -> str:
-        """Group and version as objects say them."""
+        """The apiVersion of its objects."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def full(self) -> str:
-        """The plural with its group, as definitions are named."""
+        """The plural with its group, like the name of a definition."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str = "", name: str = "") -> str:
-        """Return the path of its objects, or of one of them."""
+        """Return the URL path of its objects, or of one of them."""
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
         return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
 async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[ServedResource]:
-    """Return all resources, each in its group's preferred version, or else in the first that has it.
+    """Return all resources, each in its group's preferred version, or in the first version that has it.
 
     warn: called for a group that does not answer. Raises RemoteError.
     """
@@ -73,7 +73,7 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
 
 
 async def list_served(cluster: RemoteCluster, api_version: str) -> list[ServedResource]:
-    """Return the resources of one version of a group. Raises Refused, RemoteError."""
+    """Return the resources of one group-version. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
     statuses = {each["name"].removesuffix("/status") for each in listed if each["name"].endswith("/status")}
@@ -93,7 +93,7 @@ def _names(told: Object) -> frozenset[str]:
 
 
 def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Object], names: Sequence[str]) -> list[str]:
-    """Return all kinds with these names, as KIND.GROUP in lower case: for a filter, several groups may have a name.
+    """Return all kinds with these names, as KIND.GROUP in lower case. Several groups can have a kind of the same name.
 
     names: as for choose_resources. Raises LookupError.
     """
@@ -118,7 +118,7 @@ def _is_called(name: str, names: frozenset[str], group: str) -> bool:
 
 
 def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) -> list[ServedResource]:
-    """Return the resources with these names: plural, PLURAL.GROUP, kind or short name; the first match.
+    """Return the first match for each name: plural, PLURAL.GROUP, kind or short name.
 
     Raises LookupError.
     """
