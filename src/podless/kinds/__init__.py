@@ -1,1 +1,1 @@
-"""Served kinds: the registry, CustomResourceDefinitions compiled to kinds, and the base of built-in kinds."""
+"""Served kinds: the registry, kinds compiled from CustomResourceDefinitions, and the base of built-in kinds."""

@@ -1,4 +1,4 @@
-"""Decodes request bodies to objects of a kind, with the recorded errors. Needs only the bytes and the kind."""
+"""Decodes request bodies to objects of a kind, with the recorded errors. Needs no server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Body:
     """A body to decode as one version of a kind.
 
     validation: Strict, Warn or Ignore, for unknown and repeated fields. warnings: texts for the client. floats:
-    integers that the body gives as floats. `read_body` fills the last two.
+    integers that the body has as floats, such as 1.0. `read_body` fills the last two.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ def read_body(body: Body) -> Object:
             raw = parsed or {}
             _read_foreign(body, raw, kind, repeated)
             raw = _check_version(body, raw, kind, repeated)
-        # an integer is written without a point and an exponent; the numbers of YAML have been written anew
+        # an integer with a point or an exponent is an error; in YAML bodies numbers are normalized already
         if struct is not None and body.floats and not yaml and (why := _literal(body, "")):
             raise BadRequest(f"{_cannot(body, kind)}: {why}")
     unknown: list[str] = []
@@ -83,7 +83,7 @@ def read_body(body: Body) -> Object:
 
 
 def _is_expected(body: Body, parsed: Any) -> bool:
-    """Return whether decoded JSON names the very kind and version of the body."""
+    """Return whether decoded JSON has exactly the kind and version of the body."""
     return (
         parsed.__class__ is dict
         and parsed.get("kind") == body.kind.kind
@@ -114,7 +114,7 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
 
 
 def _note_fields(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
-    """Reject or warn of unknown and repeated fields. Raises BadRequest."""
+    """Reject unknown and repeated fields, or add warnings. Raises BadRequest."""
     if not repeated and not unknown:
         return
     findings = list(dict.fromkeys([*repeated, *name_unknown(body.kind, unknown)]))
@@ -144,7 +144,7 @@ def _unreadable(body: Body, error: serializer.JSONError) -> BadRequest:
 
 
 def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
-    """Return the error that names kind and version for a number out of range; None if they are missing."""
+    """Return the error for a number out of range, with the body's kind and version; None if the body names no kind."""
     raw = json.loads(jsontext.decode_utf8(body.raw), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
@@ -167,13 +167,13 @@ def _message(body: Body, struct: Struct) -> tuple[Object, str]:
 
 
 def _literal(body: Body, why: str) -> str:
-    """Return the error text of a number that does not fit, with the number as it was sent."""
+    """Return the error text for a number of the wrong type, with the number as it was sent."""
     try:
         given = sentfloats.as_written(body.raw)
         body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
-    except (ValueError, RecursionError):  # YAML
+    except (ValueError, RecursionError):  # the body is YAML
         pass
     return why
 
@@ -201,7 +201,7 @@ def _kind(body: Body, raw: Any) -> str:
     if body.validation != "Ignore":
         raise BadRequest(f"{_unrecognized(body)}: {_missing(body.raw)} {_snippet(body)}")
     yaml = body.content_type.startswith("application/yaml")
-    # what the body does not say is taken from the path here
+    # this error shows the kind and version of the path for those that the body lacks
     given, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(body.raw, name) for name in _HEAD)
     version = str(api_version or body.api_version).rpartition("/")[2]
     missing = _missing(serializer.encode_sorted(raw or {}) if yaml else body.raw)
@@ -218,7 +218,7 @@ def _snippet(body: Body) -> str:
 
 
 def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequence[str]) -> None:
-    """Decode a built-in object in the version that it names. Raises BadRequest."""
+    """Decode a built-in object in the version that it names, to report its errors. Raises BadRequest."""
     struct = _struct_of(body.kind, given)
     if struct is None or body.content_type.startswith(protobuf.MEDIA):
         return
@@ -239,7 +239,7 @@ def _struct_of(kind: Kind, api_version: str) -> Struct | None:
                 return view.struct_of(version)
     if (earlier := kind.strategy.earlier_struct(api_version)) is not None:
         return earlier
-    # other versions that a real server reads and serves no longer are like v1
+    # versions that a real server decodes but no longer serves have the fields of v1
     group = api_version.rpartition("/")[0]
     return next((view.struct for view in kind.views if view.group == group), None)
 

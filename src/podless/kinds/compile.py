@@ -66,11 +66,11 @@ def compile_kind(
     )
 
 
-CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation that names a hook
+CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation with the name of a hook
 
 
 def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
-    """Return the webhook, hook or declared rules that convert the objects; None if podless does."""
+    """Return the webhook, hook or declared rules that convert the objects; None if only the apiVersion differs."""
     conversion = definition["spec"].get("conversion") or {}
     if conversion.get("strategy") == "Webhook":
         return MappingProxyType(conversion["webhook"])
@@ -82,7 +82,7 @@ def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] |
 
 
 def _subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, ...]:
-    """Return the subresources that hooks answer; several hooks can answer different verbs of one."""
+    """Return the subresources that hooks answer. Each verb of a subresource can have its own hook."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for hook in answering:
         found.setdefault(hook["subresource"], {}).update(dict.fromkeys(hook["verbs"], hook))

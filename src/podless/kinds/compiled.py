@@ -1,7 +1,7 @@
-"""The compiled form of a custom kind, on an account of the process.
+"""The compiled form of a custom kind, and the memory that all such forms of the process may take.
 
 A complete form takes up to 70 times the bytes of its schema, and clients choose the number of definitions. Over
-`_TOTAL` bytes, the form that was not used lately is dropped; its next use compiles it again.
+`_TOTAL` bytes, forms that were not used lately are dropped; their next use compiles them again.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from podless.cel.rules import NodeRules
     from podless.schema import Schema
 
-_TOTAL = 64 << 20  # bytes of all compiled forms of the process
-_LARGE = 1 << 20  # bytes of a form that is freed in pieces
-_LEAST = 8 << 10  # bytes of the smallest form
-_DECODED = 10  # bytes of memory for each byte of a schema
-_RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, and for each byte of its text
+_TOTAL = 64 << 20  # maximum bytes of all compiled forms of the process
+_LARGE = 1 << 20  # bytes; larger forms are freed in pieces
+_LEAST = 8 << 10  # minimum bytes that a form counts
+_DECODED = 10  # bytes of a decoded schema for each byte of its JSON
+_RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, plus those for each byte of its text
 
 _account = Weighted("podless.kinds.compiled.Compiled", _LEAST, _TOTAL)
 
 
 class Compiled:
-    """What a definition's schemas are compiled to, and the values that other layers derive from its kind.
+    """The compiled schemas of a definition, and the values that other layers derive from its kind.
 
-    schemas: by version. expressions: by version and whether objects have floats. table: the derived values. used:
-    whether it was used since the account last asked; only the loop sets it.
+    schemas: by version. expressions: by version and whether objects have floats. table: the derived values. used: used
+    since the account last checked; only the loop sets it.
     """
 
     __slots__ = ("__weakref__", "_place", "_weight", "expressions", "schemas", "table", "used")
@@ -53,19 +53,19 @@ class Compiled:
         self.count(_DECODED * version.source.size if isinstance(version.source, Given) else 0)
 
     def count_rules(self, openapi: dict[str, Any]) -> None:
-        """Add the bytes of all rules of a schema: those that are compiled later, too."""
-        from podless.schema.definition import walk_nodes  # slow to import, and many servers have no definitions
+        """Add the bytes of all rules of a schema, including rules that are compiled later."""
+        from podless.schema.definition import walk_nodes  # imported late: slow, and many servers have no definitions
 
         rules = [rule for node in walk_nodes(openapi) for rule in node.get("x-kubernetes-validations") or ()]
         self.count(_RULE * len(rules) + _RULE_BYTE * sum(len(rule["rule"]) for rule in rules))
 
     def set_weight(self, weight: int) -> None:
-        """Count the form as so many bytes."""
+        """Set the bytes of the form."""
         self._weight = weight
         _account.keep(self._place, weight)
 
     def weigh(self, values: list[Any]) -> int:
-        """Return the bytes of the form and of more values that belong to it."""
+        """Measure the form and more values that belong to it, in bytes."""
         return weigh_values((*values, self.schemas, self.expressions, self.table), _apart())
 
     def pin(self) -> None:
@@ -78,7 +78,7 @@ class Compiled:
         _account.unpin(self._place)
 
     def drop(self, forced: bool) -> bool:
-        """Drop the form, unless it was used lately; see `Droppable`. Work under way keeps what it has."""
+        """Drop the form, unless it was used lately; see `Droppable`. Work in progress keeps its references."""
         if self.used and not forced:
             self.used = False
             return False
@@ -106,7 +106,7 @@ def _apart() -> tuple[type, ...]:
 
 
 class _Place:
-    """The place of a form on the account, which keeps no form of a deleted definition."""
+    """The entry of a form on the account. Its weak reference lets the form of a deleted definition go."""
 
     __slots__ = ("_form",)
 

@@ -40,11 +40,11 @@ STATUS = load_struct("meta/v1", "Status")
 
 
 _GROUP = "apiextensions.k8s.io"
-_SECONDS = 30  # for one review
-# what goes into one review: so many objects, and so many bytes of them
+_SECONDS = 30  # timeout of one review in seconds
+# maximum objects, and bytes of objects, in one review
 _OBJECTS_MOST = 500
 _BYTES_MOST = 3 << 20
-_ANSWER_MOST = 16 << 20  # bytes of an answer
+_ANSWER_MOST = 16 << 20  # maximum bytes of an answer
 
 
 def _review_type(version: str) -> Struct:
@@ -142,7 +142,7 @@ class Converter:
             await asyncio.shield(task)
 
     async def _fly(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
-        """Send one review in its own task, which continues for other callers if one gives up."""
+        """Send one review in its own task, which continues for other callers if one is cancelled."""
         task = asyncio.get_running_loop().create_task(self._batch(kind, version, batch))
         for entry in batch:
             entry.forms[flight] = task
@@ -151,7 +151,7 @@ class Converter:
             for entry in batch:
                 entry.forms.pop(flight, None)
             if not done.cancelled():
-                done.exception()  # those who wait have it
+                done.exception()  # retrieved so that asyncio does not log it; the callers get it from the task
 
         task.add_done_callback(landed)
         await asyncio.shield(task)
@@ -196,7 +196,7 @@ class Converter:
     async def _accept(
         self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], wanted: str, size: int
     ) -> list[Object]:
-        """Validate converted objects. Raises ConversionFailed."""
+        """Check the results of a conversion, and prune them. Raises ConversionFailed."""
         if len(converted) != len(objects):
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
@@ -219,7 +219,7 @@ class Converter:
         if self.hooks is None or hook is None:
             named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
             raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
-        from podless.hooks import CONVERT  # already loaded, because there are hooks
+        from podless.hooks import CONVERT  # imported already if there are hooks
         from podless.hooks.peer import HookFailed
 
         question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}
@@ -235,7 +235,7 @@ class Converter:
         return await self._accept(head, kind, objects, converted, wanted, len(answer))
 
     def _choose_hook(self, kind: Kind, source: str, wanted: str, named: str) -> Object | None:
-        """Return the hook for two versions: the one for both, else the one for all. named: only this hook."""
+        """Return the hook for two versions, else the one for all versions. named: consider only this hook."""
         known = self.hooks.converting(kind.resource, named) if self.hooks is not None else []
         fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", wanted)]
         return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
@@ -246,7 +246,7 @@ def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]
 
 
 def _forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
-    """Return the cached forms that a webhook converted."""
+    """Prune converted objects, and return their JSON for the cache."""
     for obj in each(converted):
         _schema(kind, version.name).prune(obj, drop=True)
     return [view.encode_form(kind, obj) for obj in converted]
@@ -330,7 +330,7 @@ def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wan
 
 
 def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
-    """Return a converted object with the metadata of the sent one. Raises _Unsound if it is another object."""
+    """Return a converted object with the metadata of the object that was sent. Raises _Unsound if they do not match."""
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
     if not isinstance(after, dict):
@@ -360,7 +360,7 @@ def _text_field(obj: Object, name: str) -> str:
 
 
 def _restored(before: Object, after: Object) -> Object:
-    """Return the former metadata with the webhook's labels and annotations. Raises _Unsound."""
+    """Return the former metadata with the webhook's labels and annotations. Raises _Unsound for other changes."""
     metadata = dict(before)
     for field in ("labels", "annotations"):
         given = after.get(field)
@@ -383,7 +383,7 @@ def _restored(before: Object, after: Object) -> Object:
 
 def _check_map(field: str, given: dict[str, str]) -> None:
     check = objectmeta.check_labels if field == "labels" else objectmeta.check_annotations
-    # a real server names annotations so
+    # a real server's error has this path for annotations
     found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
     if found:
         raise _Unsound(f"invalid metadata: {join_errors(found)}")
@@ -405,7 +405,7 @@ def _unknown(kind: Kind, version: Version, entry: Entry) -> bool:
     return view.known_body(kind, version, entry) is None and view.stored_version(kind, entry) != version.name
 
 
-# conversions that code which cannot wait asks for
+# conversions for code that cannot wait
 
 
 Known = dict[tuple[bytes, str], "bytes | ConversionFailed"]
@@ -419,7 +419,9 @@ class Unconverted(Exception):
         self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
 
     async def fetch(self, converter: Converter) -> int:
-        """Ask the webhook, and keep the answer or the error for `find_converted`. Return the bytes of the answer."""
+        """Ask the webhook, and keep the result or error for `find_converted`. Returns the result's approximate
+        bytes.
+        """
         answer: bytes | ConversionFailed
         try:
             answer = serializer.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
@@ -435,7 +437,7 @@ def find_converted(kind: Kind, known: Known, obj: Object, api_version: str) -> O
     Raises Unconverted if it has not been fetched, and SchemaMisfit if the webhook failed.
     """
     if obj.keys() <= {"apiVersion", "kind"}:
-        return {**obj, "apiVersion": api_version}  # nothing is said of it in any version
+        return {**obj, "apiVersion": api_version}  # without fields, all versions are equal
     wanted = api_version.rpartition("/")[2]
     found = known.get((serializer.encode_sorted(obj), wanted))
     if found is None:

@@ -53,7 +53,7 @@ class CustomStrategy(Strategy[Kind]):
         return schemas.Schema.compile(version.schema, self._preserve, compiled.count)
 
     def expressions(self, version: Version, with_floats: bool = False) -> Expressions:
-        """Return the compiled x-kubernetes-validations of a version. with_floats: for objects with floats."""
+        """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""
         known = self._compiled.expressions.get((version.name, with_floats))
         if known is None:
             known = make_once(
@@ -64,7 +64,7 @@ class CustomStrategy(Strategy[Kind]):
         return known
 
     def _read_expressions(self, openapi: Object, with_floats: bool) -> Expressions:
-        from podless.cel.rules import NodeRules as Expressions  # slow to import, and many kinds have no rules
+        from podless.cel.rules import NodeRules as Expressions  # imported late: slow, and many kinds have no rules
 
         if not is_off_loop():
             self._compiled.count_rules(openapi)
@@ -99,11 +99,9 @@ class CustomStrategy(Strategy[Kind]):
             declared.complete()
 
     def conversions(self, kind: Kind) -> Conversions | None:
-        """Return the conversions that the definition declares, None where it declares none.
+        """Return the conversions that the definition declares, None if it declares none.
 
-        Raises Internal if they are wrong.
-
-        Only a definition that was stored before its conversions were checked has wrong ones.
+        Raises Internal if they are invalid, which only definitions stored by older releases of podless can be.
         """
         text = (kind.webhook or {}).get("rules")
         if text is None:
@@ -140,7 +138,7 @@ class CustomStrategy(Strategy[Kind]):
             obj["metadata"] = objectmeta.coerce_metadata(metadata, unknown)
         group, _, name = (obj.get("apiVersion") or "").rpartition("/")
         if obj.get("kind") != kind.kind or group != kind.group:
-            return obj  # a patch changed it: of such an object no schema here knows anything
+            return obj  # a patch changed its kind or group, so no schema applies
         if (given := kind.by_version.get(name)) is not None:
             compiled = self.schema(given)
             if fill:
@@ -202,20 +200,20 @@ class CustomStrategy(Strategy[Kind]):
                 said = f"declared conversion for {obj['apiVersion']}, Kind={kind.kind} failed: {fault}"
                 raise Internal(said) from None
         if kind.webhook is not None and obj["apiVersion"] != api_version:
-            # those who can wait have asked it before they come here
+            # a caller that can wait has asked the webhook before
             raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {wanted}")
         obj["apiVersion"] = api_version
         return obj
 
     def reads_as_stored(self, kind: Kind) -> bool:
-        """Return False if there are several versions and the stored one has defaults, or if the status has defaults."""
+        """Return False if the stored JSON may lack defaults: with several versions, or for the status."""
         storage = kind.by_version[kind.storage_version]
         if self._preserve or (len(kind.by_version) == 1 and not storage.status):
             return True
         from podless.schema.definition import walk_nodes
 
         known = find_value(self._compiled.schemas, storage.name)
-        openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
+        openapi = known.openapi if known is not None else storage.schema or {}  # read without compiling it
         if len(kind.by_version) > 1 and any("default" in node for node in walk_nodes(openapi)):
             return False
         return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))
@@ -248,7 +246,7 @@ class CustomStrategy(Strategy[Kind]):
         return self.schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Accept errors in values that did not change (ratcheting)."""
+        """Validate the object. Errors in unchanged values of old are accepted (ratcheting)."""
         return self.schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -284,11 +282,11 @@ class CustomStrategy(Strategy[Kind]):
         )
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Count everything except metadata, and except a status with its own subresource."""
+        """Return whether anything except metadata has changed, and except a status with its own subresource."""
         apart = ("metadata", "status") if version.status else ("metadata",)
         for name, value in each(obj).items():
             if name not in apart and (name not in old or old[name] != value):
-                return True  # what differs to Python does in JSON
+                return True  # values that differ in Python also differ in JSON
         return _without(obj, apart) != _without(old, apart)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

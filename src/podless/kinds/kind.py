@@ -1,7 +1,7 @@
 """A served kind: one immutable object with everything that the layers above need.
 
 Built-in and custom kinds share the class and differ in their `strategy` (kinds/strategy.py). Layers above attach values
-that they derive from a kind (tables, shapes, columns ...) with `made`; these live as long as the kind.
+that they derive from a kind (tables, shapes, columns ...) with `derive`; these live as long as the kind.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-# in the order that discovery shows them for custom kinds
+# in the order of discovery documents of custom kinds
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 VERBS_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
 
@@ -110,7 +110,7 @@ class Kind:
     unserved: tuple[Version, ...] = ()
     scheme: Scheme = NO_SCHEME
     by_version: Mapping[str, Version] = field(init=False, repr=False)
-    is_loaded = True  # whether its rules and fields are imported: see kinds/late.py
+    is_loaded = True  # rules and fields are imported (kinds/late.py)
     _made: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -128,14 +128,14 @@ class Kind:
 
     @property
     def is_complete(self) -> bool:
-        """Whether work off the loop finds everything that it can need of this kind."""
+        """Whether work off the loop finds everything of this kind that it can need."""
         return "complete" in self._made
 
     def complete(self, *more: Callable[[], object]) -> Callable[[], None]:
-        """Compute everything that work off the loop can need; calling the result on the loop publishes it.
+        """Compute everything that work off the loop can need. Call the returned function on the loop to publish it.
 
-        more: computes what other layers derive from the kind. Call it off the loop: it can take as long as compiling.
-        The strategy must be pinned from before the call until the end of the work.
+        more: compute values that other layers derive from the kind. Call it off the loop: it can take as long as
+        compiling. The strategy must be pinned from before the call until the end of the work.
         """
         with draft_values() as draft:
             for name in ("views", "custom", "reads_as_stored", "resource", "named", "keys", "prefix", "key"):
@@ -193,7 +193,7 @@ class Kind:
 
     @made_once
     def reads_as_stored(self) -> bool:
-        """Return whether objects stored under the present kind are what the storage version shows."""
+        """Return whether objects written under the present kind are stored as the storage version's JSON."""
         return self.strategy.reads_as_stored(self)
 
     @made_once
@@ -203,11 +203,11 @@ class Kind:
 
     @made_once
     def named(self) -> str:
-        """Return the group for error texts: the one that stores the objects."""
+        """Return the group for error texts: that of the kind that stores the objects."""
         return self.group if self.home is None else self.home.group
 
     def explain_mismatch(self, given: str, api_version: str) -> str:
-        """Return why an object that claims to be a `given` of a version does not fit a built-in kind; "" if it does."""
+        """Return why a `given` of an apiVersion is not an object of this built-in kind; "" if it is."""
         shown = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}
         if given == self.kind and self.scheme.converts(given, api_version, shown):
             return ""
@@ -216,7 +216,7 @@ class Kind:
     @made_once
     def keys(self) -> Keys:
         """Return the keys of the kind's objects in the store."""
-        from podless.store.keys import Keys  # who has no store needs none of it
+        from podless.store.keys import Keys  # imported late: offline commands have no store
 
         return Keys.of(self.named, self.plural, namespaced=self.namespaced)
 

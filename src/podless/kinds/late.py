@@ -1,7 +1,7 @@
 """Built-in kinds whose rules and fields are imported at first use.
 
-A server knows the names of all its kinds from the start, and loads the rest of a kind when it is used. Documents load
-the fields only.
+A server knows the names of all its kinds from the start, and loads the rest of a kind when it is used. Discovery and
+OpenAPI load the fields only.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from podless.runtime.release import Release
 from podless.structs.structfiles import in_release
 from podless.structs.structs import Struct
 
-NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is loaded
+NOT_YET: Strategy[Kind] = Strategy()  # placeholder until the strategy is loaded
 
 
 def of_release(kind: Kind, release: Release) -> Kind:
     """Return a built-in kind with the fields and subresources of a release. It equals the original kind."""
-    late = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}  # reading them would load them
+    # reading these attributes would load them
+    late = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}
     given = late | {each.name: getattr(kind, each.name) for each in fields(kind) if each.init and each.name not in late}
     given["more_subresources"] = tuple(
         _subresource(one, release) for one in kind.more_subresources if release.covers(one.releases)
@@ -57,20 +58,20 @@ def _fields_in(fields: Callable[[], Mapping[str, Struct]], release: Release) -> 
 
 
 def _nothing() -> Any:
-    """Raise LookupError: a late kind needs rules and fields."""
+    """Raise LookupError, because a late kind was declared without rules or fields."""
     raise LookupError("a late kind without rules or fields")
 
 
 @dataclass(frozen=True, eq=False)
 class LateKind(Kind):
-    """A built-in kind whose strategy and structs are loaded at first use by rules and fields."""
+    """A built-in kind whose strategy and structs are loaded at first use, by the functions `rules` and `fields`."""
 
     rules: Callable[[], Strategy[Kind]] = _nothing
     fields: Callable[[], Mapping[str, Struct]] = _nothing
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("strategy", "struct"):  # given as nothing, and found by the properties of their names
+        for name in ("strategy", "struct"):  # remove the placeholders, so that the properties below are found
             self.__dict__.pop(name, None)
 
     @made_once  # type: ignore[misc]
@@ -94,7 +95,7 @@ class LateKind(Kind):
         return "strategy" in self.__dict__
 
     def load(self) -> Callable[[], None]:
-        """Import rules and fields, which takes up to 120 ms; calling the result on the loop completes the import.
+        """Import rules and fields, which takes up to 120 ms. Call the returned function on the loop to publish them.
 
         Call it off the loop.
         """
@@ -116,7 +117,7 @@ class LateKind(Kind):
 
 
 class _Same(Kind):
-    """A kind as a release has it; tables keyed by the original kind also find it."""
+    """The kind of a release. It equals the original kind, so tables keyed by that find it."""
 
     origin: Kind | None = None
 
@@ -129,4 +130,4 @@ class _Same(Kind):
 
 
 class _SameLate(_Same, LateKind):
-    """A late kind as a release has it."""
+    """The late kind of a release."""

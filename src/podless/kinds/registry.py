@@ -10,7 +10,7 @@ from podless.structs.structs import Struct
 
 
 class Announced(NamedTuple):
-    """A group-version that an APIService of a client announces.
+    """A group-version that a user's APIService announces.
 
     priority, version_priority: groupPriorityMinimum and versionPriority. remote: another server serves it.
     """
@@ -21,7 +21,7 @@ class Announced(NamedTuple):
 
 
 class Registry:
-    """All served kinds, and the definitions that wait to be served.
+    """All served kinds, and the definitions that are not served yet.
 
     announced: group-versions of APIServices, by group and version. remote: those that other servers serve. generation:
     counts changes, for callers that cache results.
@@ -30,11 +30,11 @@ class Registry:
     def __init__(self) -> None:
         self.generation = 0
         self._kinds: dict[tuple[str, str], Kind] = {}
-        # by group and plural: there may be as many groups as kinds
+        # by group and plural; dicts of dicts, because there can be as many groups as kinds
         self._served: dict[str, dict[str, Kind]] = {}
         self._waiting: dict[str, dict[str, Kind]] = {}
         self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
-        # by group and version, the kinds by their plurals; the last one was added last
+        # by group and version, then by plural in the order of addition
         self._versions: dict[tuple[str, str], dict[str, Kind]] = {}
         self._listeners: dict[Callable[[], None], None] = {}
         self._followers: dict[Callable[[str, str], None], None] = {}
@@ -43,7 +43,7 @@ class Registry:
         self._announced: dict[str, list[str]] = {}
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call the listener after every change. Returns a function that removes it."""
+        """Call the listener after every change. The returned function removes it."""
         self._listeners[listener] = None
 
         def leave() -> None:
@@ -52,7 +52,7 @@ class Registry:
         return leave
 
     def follow_versions(self, follower: Callable[[str, str], None]) -> Callable[[], None]:
-        """Call the follower with group and version of each kind that is added or removed. Returns what removes it."""
+        """Call the follower with group and version of each added or removed kind. The returned function removes it."""
         self._followers[follower] = None
 
         def leave() -> None:

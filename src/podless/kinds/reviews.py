@@ -15,7 +15,7 @@ from podless.structs import repeats, structs
 from podless.structs.structs import Struct
 
 _OBJECT = re.compile(rb"[ \t\r\n]*+\{")
-_YAML_MOST = 3 << 20  # bytes, as of a request's body: what YAML becomes takes a hundred times as much
+_YAML_MOST = 3 << 20  # bytes, as for request bodies; decoded YAML takes a hundred times as much memory
 
 
 class Undecodable(Exception):

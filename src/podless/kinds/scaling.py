@@ -63,7 +63,7 @@ def _go_type(value: Any) -> str:
 
 
 def get_path(obj: dict[str, Any], path: str) -> tuple[Any, str]:
-    """Return the value at a path such as .spec.replicas, or NOTHING, and why it cannot be reached, or ""."""
+    """Return the value at a path such as .spec.replicas (NOTHING if unreachable), and why it is unreachable."""
     value: Any = obj
     for name in filter(None, path.split(".")):
         if value is None:

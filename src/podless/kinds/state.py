@@ -43,7 +43,7 @@ class State:
         return self.cache.loaded(kind.keys)
 
     def written(self, kind: Kind, record: Record) -> Entry:
-        """Return the state that a write has made: the cached one if it is there, so that its forms are made once."""
+        """Return the entry of a write, from the cache if it is there, so that its derived forms are made once."""
         collection = self.collection(kind)
         entry = collection.get(record.key)
         if entry is not None and entry.revision == record.revision:

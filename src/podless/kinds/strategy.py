@@ -146,10 +146,10 @@ class Strategy(Generic[K]):
         return self.decode(kind, version, obj, unknown)
 
     def written(self, obj: Object, raw: bytes) -> None:
-        """Record details of a changed object's JSON that decoding loses."""
+        """Record details of the JSON (raw) of a changed object that decoding loses."""
 
     def default(self, version: Version, obj: Object) -> None:
-        """Fill in defaults that depend on code."""
+        """Fill in defaults that need code, not those of the struct."""
 
     def fill(self, kind: K, version: Version, obj: Object) -> None:
         """Fill in all defaults, also those of the struct."""
@@ -220,7 +220,7 @@ class Strategy(Generic[K]):
         return ()
 
     def trim(self, version: Version, obj: Object) -> None:
-        """Drop unknown fields of an object that was validated as it came."""
+        """Drop unknown fields, for an object that was validated with them."""
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
         """Return further errors of an object of another kind or version."""
@@ -254,7 +254,7 @@ class Strategy(Generic[K]):
         """Take the table of all values that other layers derive from the kind, to clear it with the compiled form."""
 
     def mark_used(self) -> None:
-        """Note that the loop uses the compiled form, so that forms not in use are dropped before it."""
+        """Mark the compiled form as used by the loop, so that unused forms are dropped first."""
 
     def pin(self) -> None:
         """Keep the compiled form until `unpin`: work off the loop uses it."""
@@ -286,7 +286,7 @@ class Strategy(Generic[K]):
         return self
 
     def grace_period(self, obj: Object, asked: int | None) -> int | None:
-        """Return the seconds until a deleted object goes, None for none. asked: the client's value."""
+        """Return the seconds until a deleted object is removed, None without a grace period. asked: by the client."""
         return None
 
     def prepare_delete(self, obj: Object) -> None:

@@ -41,5 +41,5 @@ def read_type_meta(value: Any) -> TypeMeta:
 
 
 def unreadable_error(why: object) -> ValueError:
-    """Return the error for a body that is no JSON, or no object."""
+    """Return the error for a body that is not a JSON object."""
     return ValueError(f"couldn't get version/kind; json parse error: {why}")

@@ -1,4 +1,4 @@
-"""Validates an object with its metadata: the rules of every write, with and without a server."""
+"""Validates an object with its metadata, for every write, with and without a server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AS_IT_IS = nullcontext()
 
 
 def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None = None) -> list[FieldError]:
-    """Return the errors of a custom object of another kind or version, whose values are not checked then.
+    """Return the errors of a custom object that has another kind or version; its values are not checked then.
 
     old: the object that it replaces.
     """
@@ -41,7 +41,7 @@ def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None 
 def validate_new(
     kind: Kind, version: Version, obj: Object, floats: Floats, *, namespaced: bool | None = None
 ) -> list[FieldError]:
-    """Return the errors of a new object. namespaced: whether it needs a namespace, if not as the kind."""
+    """Return the errors of a new object. namespaced: whether it needs a namespace; None: as the kind says."""
     strategy, metadata = kind.strategy, obj["metadata"]
     placed = kind.namespaced if namespaced is None else namespaced
     look = FoundErrors()
@@ -49,7 +49,7 @@ def validate_new(
         with look:
             found = named = _new_metadata(kind, metadata, placed)
             if found and not any(strategy.metadata.on_update):
-                found = []  # rules that do not look at metadata come first, and alone
+                found = []  # kinds whose rules ignore metadata report those errors first, and alone
         with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
@@ -94,7 +94,7 @@ def validate_change(
 
 
 def _typed(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
-    """Add Go types to errors that show values in Go's syntax, by their paths."""
+    """Add Go types to errors that show values in Go's syntax, by the paths of the errors."""
     struct = kind.struct_of(version)
     for error in errors:
         value, shown, written = error.value, None, Literal
@@ -118,12 +118,12 @@ def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError
 def _changed_metadata(
     kind: Kind, strategy: Strategy[Kind], metadata: Object, before: Object, subresource: str, namespaced: bool | None
 ) -> list[FieldError]:
-    if objectmeta.is_untouched(metadata, before):  # as most writes leave it
-        # a real server looks at these with all else that may change, and twice with what may not
+    if objectmeta.is_untouched(metadata, before):  # true for most writes
+        # as a real server: once as mutable, twice as immutable metadata
         return 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
     placed = kind.namespaced if namespaced is None else namespaced
     found = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
-    # a real server checks this once for all kinds and once more, with the names of the kind, for many
+    # a real server checks this once for all kinds, and for many kinds again with the kind's rules for names
     rechecks = {"status": strategy.metadata.on_status, "finalize": (0, 1)}
     again, changes = rechecks.get(subresource, strategy.metadata.on_update)
     if again:
@@ -141,5 +141,5 @@ def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:
 
 
 def _any_name(name: str, prefix: bool) -> list[str]:
-    """Check the name of an existing object as a path segment only."""
+    """Check the name of an existing object only as a path segment."""
     return names.path_prefix(name) if prefix else names.path_segment(name)

@@ -39,7 +39,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Reads the schema of a version from its stored definition. size: bytes of the schema, about."""
+    """Reads the schema of a version from its stored definition. size: approximate bytes of the schema."""
 
     stored: bytes
     name: str
@@ -64,7 +64,7 @@ class Version:
     besides the stored definition. columns: None for Name and Age. selectable: JSONPaths for fieldSelectors besides
     metadata.name and metadata.namespace. releases: the Kubernetes releases that serve it, as runtime/release.py writes
     them; "" for all. deprecated_in: releases that deprecate it, "" for all that serve it. status_ahead: the first
-    release that has its status, where that release is not recorded yet.
+    release that has its status, if that release is not recorded yet.
     """
 
     name: str

@@ -23,11 +23,11 @@ from podless.structs.structfiles import load_struct
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 
-# stands for the revision while an object is encoded; no client can know it
+# placeholder for the revision while an object is encoded; clients cannot send it
 _MARK = f"revision-{secrets.token_hex(16)}"
 _MARK_BYTES = _MARK.encode()
-_READ, _DECODED = 32, 64  # bytes of an object for a step: to read it through a schema, and to decode or encode it
-_LONG = 1 << 16  # bytes of an object that the collector would take long to look through
+_READ, _DECODED = 32, 64  # bytes per step on the meter: for reading through a schema, and for decoding or encoding
+_LONG = 1 << 16  # bytes; the garbage collector would scan a longer object for too long
 _AWAKE = nullcontext()
 _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
@@ -35,7 +35,7 @@ _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 def encode_object(kind: Kind, obj: Object) -> Stored:
     """Return the stored form of an object."""
     metadata = obj["metadata"]
-    metadata.pop("selfLink", None)  # a dry run shows it
+    metadata.pop("selfLink", None)  # only the answer of a dry run shows it
     kept = metadata.get("resourceVersion")
     metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:
@@ -52,7 +52,7 @@ def encode_object(kind: Kind, obj: Object) -> Stored:
 
 
 def arrange_object(kind: Kind, obj: Object) -> Object:
-    """Return the object in the field order of its structs, if the rules of its kind can change the order."""
+    """Return the object in the field order of its structs, if the kind's rules can change the order."""
     if not kind.strategy.rearranged or kind.struct is None:
         return obj
     return structs.arrange_fields(kind.struct, obj)
@@ -77,12 +77,12 @@ def _ordered(metadata: Object) -> Object:
 
 
 def is_direct(kind: Kind, version: Version, entry: Entry) -> bool:
-    """Return whether this version shows the stored bytes: they were written in this version under the present kind."""
+    """Return whether this version shows the stored bytes: they were written in it, under the present kind."""
     return version.name == kind.storage_version and entry.revision > kind.changed and kind.reads_as_stored
 
 
 def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Return the entries that are not direct. Long lists, which have few, are not walked in Python."""
+    """Return the entries that are not direct. Does not loop in Python over long lists, which have few of them."""
     if version.name != kind.storage_version or not kind.reads_as_stored:
         return entries
     changed = kind.changed
@@ -94,7 +94,7 @@ def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Seq
 def stored_version(kind: Kind, entry: Entry) -> str:
     """Return the name of the version that an entry is stored in."""
     head = b'{"apiVersion":"'
-    if entry.body.startswith(head):  # sorted keys begin so, but for a few odd ones
+    if entry.body.startswith(head):  # sorted keys start with apiVersion, except in unusual objects
         api_version = entry.body[len(head) : entry.body.index(b'"', len(head))].decode()
     else:
         api_version = entry.decode()["apiVersion"]
@@ -124,7 +124,7 @@ def encode_form(kind: Kind, obj: Object) -> bytes:
 def put_body(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
     """Cache the JSON of an entry in a version until its definition changes, and return it. On the loop only."""
     if made == entry.body:
-        made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
+        made = entry.body  # most changes of a definition leave an object unchanged: share its bytes
     for form in [form for form in entry.forms if form[-1] != kind.changed]:
         del entry.forms[form]
     entry.forms[kind.group, version.name, kind.changed] = made
@@ -132,7 +132,7 @@ def put_body(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
 
 
 def carry_bodies(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
-    """Carry forms that a webhook converted over to the same state at another revision."""
+    """Copy the forms that a webhook converted to an entry with the same state at another revision."""
     if not is_direct(kind, version, later) and (found := known_body(kind, version, entry)) is not None:
         obj = serializer.decode_json(found)
         obj["metadata"]["resourceVersion"] = str(later.revision)
@@ -168,7 +168,7 @@ def load_object(kind: Kind, version: Version, entry: Entry) -> Object:
 
 
 def load_inner(kind: Kind, version: Version, entry: Entry) -> Object:
-    """Return the decoded object for tables and bare metadata.
+    """Return the decoded object for tables and PartialObjectMetadata.
 
     For built-in kinds it has the stored version, whichever version was requested. Raises as `encode_body`.
     """
@@ -179,17 +179,14 @@ def load_inner(kind: Kind, version: Version, entry: Entry) -> Object:
 
 
 def type_prefix(kind: Kind, version: Version) -> bytes:
-    """Return the prefix of built-in objects that items of a list lack, because the list has it."""
+    """Return the prefix (kind and apiVersion) that a list's items of a built-in kind lack."""
     if not kind.strategy.ordered:
         return b""
     return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
 
 
 def pause_collector(entry: Entry) -> AbstractContextManager[None]:
-    """Pause the garbage collector while a long entry is decoded and used.
-
-    The collector would walk a long object several times.
-    """
+    """Pause the garbage collector while a long entry is decoded and used. It would scan the object several times."""
     return pause_gc() if len(entry.body) >= _LONG else _AWAKE
 
 

@@ -1,8 +1,8 @@
-"""Validation, exactly: every OpenAPI keyword, with the errors of a real server in its order.
+"""Validates values exactly: every OpenAPI keyword, with the errors of a real server in its order.
 
-This walk is taken only when the compiled one has found something wrong, to say what. The rules and texts are those of
-k8s.io/kube-openapi's validation; a result counts what matched, since of several failing alternatives the one that
-matched most is reported.
+This walk runs only after the compiled one has found something wrong. The rules and texts are those of
+k8s.io/kube-openapi's validation. A result counts matches, because of several failing alternatives the one that matched
+most is reported.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _SIZES = {int: "int64", float: "float64"}
 _TYPE_META = frozenset(("apiVersion", "kind"))
 
 
-# steps: of a look at a value, of an error, and characters of an error's text that are written in one
+# steps on the meter for a value and for an error; and characters of an error text in one step
 _VALUE, _ERROR, _PER_STEP = 4, 8, 1024
-_TEXT = 5 << 20  # characters of all errors after which no further values are looked at: a client is told of fewer
+_TEXT = 5 << 20  # maximum characters of all errors: a client gets fewer, so validation stops then
 
 
-# what was counted, by the identity of an alternative's node and the path of the value
+# results of alternatives, by the id of their node and the path of the value
 Known = dict[tuple[int, Path], "Result"]
 
 
 class Result:
     """The errors of a value, in order and without duplicates, and how much of it matched.
 
-    at: the path of the whole value. known: results for alternatives within alternatives, by node and path, so that the
-    errors of the best one are collected without counting again; None outside alternatives.
+    at: the path of the whole value. known: results of nested alternatives, by node and path, so that the errors of the
+    best one are collected without counting again; None outside of alternatives.
     """
 
     __slots__ = ("at", "errors", "known", "left", "matched")
@@ -56,7 +56,7 @@ class Result:
 
     @property
     def wrong(self) -> bool:
-        """Whether anything is wrong."""
+        """Whether there are errors."""
         return bool(self.errors)
 
     @property
@@ -65,12 +65,12 @@ class Result:
         return len(self.errors) >= MOST or self.left < 0
 
     def forgive(self) -> None:
-        """Drop the errors, because the old value had them, too."""
+        """Drop the errors, because the old value had them too."""
         self.errors.clear()
         self.left = _TEXT
 
     def merge(self, other: Result) -> None:
-        """Take over another result."""
+        """Add the errors and matches of another result."""
         if other.errors:
             charge(len(other.errors))
             for key, error in other.errors.items():
@@ -80,21 +80,21 @@ class Result:
 
     def where(self, path: Path) -> At:
         """Return the field of an error at a path."""
-        if self.at and path and path[0].__class__ is int:  # a real server joins the two with a dot
+        if self.at and path and path[0].__class__ is int:  # a real server joins these two with a dot
             return f"{field.format_path(self.at)}.{field.format_path(path)}"
         rest = path[1:] if path and path[0] == "" else path
         return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
 
     def logic(self, path: Path, rule: str) -> None:
-        """Add an error that a real server assigns to no field. rule: what the value must do."""
+        """Add an error without a field, as a real server does. rule: what the value must do."""
         self.plain(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
 
     def plain(self, write: Callable[[], str]) -> None:
-        """Add an error that a real server assigns to no field."""
+        """Add an error without a field, as a real server does."""
         self.add_error(write, lambda text: field.invalid(self.at or "<nil>", "", text))
 
     def typed(self, path: Path, wanted: str, value: str) -> None:
-        """Add the error of a wrong type. value: a type name, or a text that does not have the format."""
+        """Add the error of a wrong type. value: the type found, or a text that is not of the format."""
         self.add_error(
             lambda: f"{field.format_path(path)} in body must be of type {wanted}: {gotext.quote(value)}",
             lambda text: field.type_invalid(self.where(path), value, text),
@@ -217,7 +217,7 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
     if node.format and sized and not fits and _SIZES.get(kind, "") != node.format:
         result.typed(path, node.format, _SIZES.get(kind, ""))
     elif node.format and not sized and "number" not in types and "integer" not in types:
-        result.matched += 1  # the format's check stands for the type's
+        result.matched += 1  # the check of the format replaces that of the type
     elif fits:
         result.matched += 1
     else:
@@ -253,7 +253,7 @@ def _tally(result: Result) -> _Tally:
 
 
 def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
-    """Return the result of one alternative. A deep one is kept, so that it is checked once."""
+    """Return the result of one alternative. A deep one is cached, so that it is checked once."""
     if not branch.deep:
         return _check_value(value, branch, path, tally)
     assert tally.known is not None
@@ -261,7 +261,7 @@ def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
     found = tally.known.get(place)
     if found is None:
         found = _check_value(value, branch, path, tally)
-        found.known = None  # else the table would be in a cycle, and a large one would wait for the garbage collector
+        found.known = None  # break a reference cycle, so that a large table is freed at once
         tally.known[place] = found
     return found
 
@@ -296,7 +296,7 @@ def _one(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result, known: Known | None) -> None:
-    """Add the errors of the best alternative. A tally has counted it already. known: what it has counted below."""
+    """Add the errors of the best alternative, which a tally has counted. known: the results of nested alternatives."""
     if not isinstance(result, _Tally):
         part = _check_value(value, branch, path, Result(result.at, known))
     result.merge(part)
@@ -377,7 +377,7 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
     if exact:
         factor = numbers.truncate_float(factor)
     if factor <= 0:
-        # the text names the factor, the value shown is the factor too
+        # the factor is in the text, and it is also the value shown
         result.add_error(
             lambda: (
                 f"factor MultipleOf declared for {field.format_path(path)} must be positive: "
@@ -428,7 +428,7 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
     elif node.additional is not None:
         for name, item in each(value).items():
             if name not in node.properties and not result.full:
-                at = (*path, name) if path else ("", name)  # a real server writes .name there
+                at = (*path, name) if path else ("", name)  # a real server writes ".name" here
                 _ratcheted(item, node.additional, at, result, _inner(pair, name, path))
     for name in node.declared(value):
         child = node.child(name)
@@ -469,7 +469,7 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
         result.tell()
         return
     said = allowed.said
-    # the listed values are a part of the error's text; they are the same text for all errors
+    # the list of values is part of the text, and all errors share it
     result.put_error(
         (field.format_path(path), said),
         len(said),
@@ -478,7 +478,7 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def checks_scalar(value: float, node: Node) -> bool:
-    """Return whether the number checks alone find anything wrong."""
+    """Return whether the exact checks of a number find an error."""
     result = Result()
     value = numbers.narrow_integer(value)
     if node.types or node.format:

@@ -26,21 +26,21 @@ from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
 
-# a part with more nodes than this becomes a function of its own
+# nodes; a larger part becomes a separate function
 _INLINE = 48
-# a function with more lines than this makes functions of all that is below what it is about
+# lines; a longer function calls separate functions for all its children
 _LINES = 300
-# an object with more properties than this is walked by the fields it has
+# properties; a larger object is walked by the fields that it has
 _WIDE = 12
-# defaults, and required fields, of such an object that are written one by one
+# defaults, and required fields, of a wide object for which inline code is written; more use a loop
 _MANY = 24
-# bytes of a default, with all that is filled into it, that is written down as it is
+# bytes of a default, with its inner defaults, that is written as a literal
 _LITERAL = 512
-# steps that a line of code costs: it takes as long to compile as that many items to walk; and a part that is not used
+# steps on the meter: for a line of code, which takes as long to compile as walking 50 items, and for a property
 _LINE, _FIELD = 50, 4
-# parts that are compiled before work off the loop: it makes others for itself, and they go with it
+# parts that are compiled in advance for work off the loop; it compiles others for itself and drops them
 _MOST = 2000
-# branches of logic that are looked at for a charge
+# alternatives between two charges
 _SOME = 32
 _DEPTH = 24
 _LOOPS = 6
@@ -50,7 +50,7 @@ Walk = Callable[[Any], bool]
 
 
 def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
-    """Return how many of some parts accept a value, counted up to `most`."""
+    """Return how many of some parts accept a value; stops at `most`."""
     found = 0
     for place, part in enumerate(parts):
         if not place % _SOME:
@@ -63,7 +63,7 @@ def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
 
 
 def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
-    """Return whether all of some parts find a value in order."""
+    """Return whether all of some parts accept a value."""
     for place, part in enumerate(parts):
         if not place % _SOME:
             charge(_SOME * CALL // PER_STEP)
@@ -72,7 +72,7 @@ def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     return True
 
 
-# what the code of every part can name
+# names that the code of every part can use
 _NAMES: dict[str, Any] = {
     "BOXES": BOXES,
     "boxes": holds_boxes,
@@ -106,16 +106,16 @@ class NodeFunction:
         self.run = self._compile_and_run
 
     def __call__(self, value: Any) -> bool:
-        """Return whether the value is in order; False also where the exact walks have to say."""
+        """Return whether the value is valid. Returns False also if only the exact walks can decide."""
         return self.run(value)
 
     @property
     def is_compiled(self) -> bool:
-        """Whether the function is there already."""
+        """Whether the function is compiled."""
         return self.run != self._compile_and_run
 
     def complete(self) -> None:
-        """Compile this part and the parts that it can call: of very many, the nearest."""
+        """Compile this part and the parts that it can call; if there are very many, only the nearest."""
         todo: deque[NodeFunction] = deque([self])
         done = {id(_ANYTHING)}
         while todo and len(done) <= _MOST:
@@ -130,9 +130,9 @@ class NodeFunction:
             for name, value in run.__globals__.items():
                 if isinstance(value, NodeFunction):
                     todo.append(value)
-                elif value.__class__ is dict and name != "__builtins__":  # of a wide object
+                elif value.__class__ is dict and name != "__builtins__":  # parts of a wide object
                     todo.extend(value.values())
-                elif value.__class__ is tuple:  # of alternatives
+                elif value.__class__ is tuple:  # alternatives
                     todo.extend(value)
 
     def _compile_and_run(self, value: Any) -> bool:
@@ -152,13 +152,14 @@ class NodeFunction:
         body = "\n".join([*head, *writer.lines]) or " pass"
         names = writer.names
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
-        made: FunctionType = names.pop("walk")  # which the function does not need itself: no circle for the collector
+        # the function does not call itself; keeping it here would make a reference cycle
+        made: FunctionType = names.pop("walk")
         self._leaves.count_part(made)
         return made
 
 
 class PropertyFunction(NodeFunction):
-    """The part of a declared property, which is not looked at before a value has it."""
+    """The part of a declared property, which is compiled when a value has the property."""
 
     __slots__ = ("_name",)
 
@@ -176,7 +177,7 @@ class PropertyFunction(NodeFunction):
         says = leaf_key(node)
         if not says:
             return self._write(node, self._mode)
-        shared = writer.part(node, self._mode)  # with others that say the same
+        shared = writer.part(node, self._mode)  # the same function for equal simple properties
         return shared.run if shared.is_compiled else shared._compiled()
 
 
@@ -188,14 +189,14 @@ class FunctionWriter(Values):
         self.leaves = leaves
 
     def part(self, node: Node, mode: Mode) -> NodeFunction:
-        """Return the part for a node, which simple values of one form share."""
+        """Return the part for a node; simple nodes with equal keywords share one."""
         charge(_LINE)
         found = NodeFunction(node, mode, self.leaves)
         says = leaf_key(node)
         return make_once(self.leaves, (mode, says), lambda: found) if says else found
 
     def slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
-        """Write the code for a value. null: the lines for a null; None if the schema decides."""
+        """Write the code for a value. null: the lines for a null; None: as the schema says."""
         if null is None:
             null = self.null(node, mode)
         kinds = self.kinds(node, mode)
@@ -335,14 +336,14 @@ class FunctionWriter(Values):
             return ""
         try:
             value, size = default.expand_default(child, _LITERAL)
-        except default.Overfull:  # it counts for itself
+        except default.Overfull:  # `make_default` counts its own bytes
             self.weight += CALL
             return f"{self.constant('D', partial(default.make_default, child))}()"
         self.given += size + name
         return "(not 1)" if value is False else emit_literal(value)
 
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
-        """Write the code for an object with many properties: it looks up each field of the object."""
+        """Write the code for an object with many properties: it looks up the part for each field of the object."""
         inner = replace(mode, keep=False, root=False)
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
@@ -352,12 +353,12 @@ class FunctionWriter(Values):
             for name in META - table.keys():
                 table[name] = _ANYTHING
         parts, key, item, run = self.constant("T", table), self.fresh(), self.fresh(), self.fresh()
-        # `run` becomes a variable: the interpreter finds an attribute faster than a method
+        # a variable, because the interpreter loads a slot faster than it looks up a method
         self.put_line(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
         self.put_line(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.extra:
             self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
-        else:  # what is not declared is rare, so that an exception costs nothing
+        else:  # undeclared fields are rare, and a try without exception costs nothing
             self.put_line(indent + 1, f"try: {run} = {parts}[{key}].run")
             self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
         self.fail(indent + 1, f"not {run}({item})", CALL)
@@ -380,7 +381,7 @@ class FunctionWriter(Values):
             if node.closed and mode.check:
                 self.fail(indent, f"not {var}.keys() <= {self.constant('K', known)}" if known else var)
             elif mode.prune:
-                # nothing is declared below: what is an object or a list is for the slow walk
+                # no part for these fields: if they contain objects or lists, the slow walk prunes them
                 skip = self.constant("K", known | (META if resource else frozenset()))
                 self.fail(indent, f"hides({var}, {skip})")
             return
@@ -412,13 +413,13 @@ class FunctionWriter(Values):
         self.items(node, var, indent, mode)
         if not mode.check:
             return
-        # only now, for defaults may make items equal
+        # after the items, because defaults can make items equal
         if raw.get("uniqueItems"):
             self.fail(indent, f"not different({var})")
         if not mode.nested and node.list_type == "set":
             self.fail(indent, f"len({var}) > 1 and not unique({var})")
         if not mode.nested and node.list_type == "map":
-            # a single item that is no object is rejected by its type, if it has one
+            # the type, if declared, rejects a single item that is no object
             typed = node.items is not None and node.items.types == ("object",)
             several = f"len({var}) > 1 and " if typed else ""
             self.fail(indent, f"{several}not {self.constant('N', lists.make_distinct_check(node.list_keys))}({var})")
@@ -486,7 +487,7 @@ class FunctionWriter(Values):
 
 
 class _Anything(NodeFunction):
-    """Stands for a part that has nothing to say."""
+    """The part of a node without any rule."""
 
     __slots__ = ()
 

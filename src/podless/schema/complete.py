@@ -1,4 +1,4 @@
-"""Structural schemas, rule 2: everything that logic refers to is declared outside logic, too."""
+"""Structural schemas, rule 2: fields in logic (allOf, anyOf, oneOf, not) must also be declared outside of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from podless.runtime.meter import charge, each
 
 
 def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
-    """Return errors for what is validated below allOf, anyOf, oneOf and not of the root, but not declared."""
+    """Return errors for fields that the root's allOf, anyOf, oneOf or not validates without declaring them outside."""
     errors: list[FieldError] = []
     _logic(schema, schema, path, path, errors)
     return errors

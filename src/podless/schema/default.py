@@ -1,10 +1,10 @@
-"""Defaulting, and the rules for nulls that go with it.
+"""Fills in defaults, and drops nulls.
 
 A null in an object is dropped if the schema has neither nullable nor default. It becomes the default if the schema has
 one and is not nullable. Other nulls stay. Absent fields get defaults, also inside defaults.
 
-Defaults within defaults can turn a hundred bytes into gigabytes. So no default is kept with those inside it, each walk
-fills in what the object lacks, and the bytes added to one object are counted.
+Defaults within defaults can turn a hundred bytes into gigabytes. So defaults are stored without those inside them, each
+walk fills in what the object lacks, and the bytes added to one object are counted.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from podless.schema import embedded, prune
 from podless.schema.node import Node, copy_value
 
 _HOLDERS = (dict, list)
-# bytes of JSON that defaults may add to one object, about: a body has no more, and etcd takes half of it
+# approximate bytes of JSON that defaults may add to one object: the limit of a body, twice that of etcd
 MOST = 3 << 20
 _TOO_LARGE = f"Request entity too large: the default values of the object's fields have more than {MOST} bytes"
-_PUNCTUATION = 4  # bytes around a field's name and after its value
+_PUNCTUATION = 4  # bytes of quotes, colon and comma around a field
 
 
 class Overfull(Exception):
     """The defaults of one object, counted in advance, exceed the limit."""
 
 
-# bytes that the object under way may still be given: as they are counted in advance, and as they are. Where nothing
-# is bounded there are none.
+# remaining bytes of defaults for the present object: as counted in advance, and as filled in; None: unlimited
 _room: ContextVar[list[int] | None] = ContextVar("room", default=None)
 
 
 def take_bytes(size: int) -> None:
-    """Count bytes of defaults that may be given to the object under way. Raise Overfull where they are too many."""
+    """Count bytes of defaults for the present object. Raises Overfull beyond the limit."""
     room = _room.get()
     if room is not None:
         room[0] -= size
@@ -57,7 +56,7 @@ def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
 
 
 def given_default(node: Node) -> Any:
-    """Return a node's own default, pruned and coerced by the node. Copy it before use."""
+    """Return a node's own default, pruned and coerced. Copy it before use."""
     return _known_default(node)[0]
 
 
@@ -77,7 +76,7 @@ def _given_default(node: Node) -> tuple[Any, int]:
 
 
 def measure_value(value: Any) -> int:
-    """Return the bytes of a value as JSON, about: texts count by their characters."""
+    """Return the approximate bytes of a value as JSON; texts count their characters."""
     if isinstance(value, str):
         return len(value) + _PUNCTUATION
     if not isinstance(value, _HOLDERS):
@@ -99,9 +98,9 @@ def measure_value(value: Any) -> int:
 
 
 def expand_default(node: Node, most: int) -> tuple[Any, int]:
-    """Return the default of a node with all that is filled into it, and its bytes.
+    """Return the default of a node with all defaults inside it, and its bytes.
 
-    Raises Overfull past so many bytes.
+    Raises Overfull beyond `most` bytes.
     """
     room = [most, most]
     token = _room.set(room)
@@ -114,7 +113,7 @@ def expand_default(node: Node, most: int) -> tuple[Any, int]:
 
 
 def make_default(node: Node) -> Any:
-    """Return a new copy of a node's default, with all defaults inside it. Raises TooLarge."""
+    """Return a new copy of a node's default with all defaults inside it. Raises TooLarge."""
     value = _give(node)
     if isinstance(value, _HOLDERS):
         _fill(value, node, frozenset())
@@ -122,7 +121,7 @@ def make_default(node: Node) -> Any:
 
 
 def add_defaults(value: dict[str, Any], node: Node) -> None:
-    """Give defaults to the absent fields of an object, with all that is filled into them. Raises TooLarge."""
+    """Set the absent fields of an object that have a default, with all defaults inside it. Raises TooLarge."""
     for name, child in each(node.defaulted):
         if name not in value:
             charge(1)
@@ -130,9 +129,9 @@ def add_defaults(value: dict[str, Any], node: Node) -> None:
 
 
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset(), *, defaulted: bool = False) -> None:
-    """Drop the nulls of objects that can neither stay nor be defaulted; skip: root fields to leave alone.
+    """Drop the nulls of objects that may not stay and have no default; skip: fields of the root to leave alone.
 
-    defaulted: also those that a default replaces.
+    defaulted: also drop those that a default would replace.
     """
     charge(1)
     if isinstance(value, dict):
@@ -153,7 +152,7 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset(), *, de
 
 
 def fill_value(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
-    """Give defaults, in place; skip: root fields to leave alone. Raises TooLarge where they are more than `MOST`."""
+    """Fill in defaults in place; skip: fields of the root to leave alone. Raises TooLarge beyond `MOST` bytes."""
     token = _room.set([MOST, MOST])
     try:
         _fill(value, node, skip)
@@ -191,7 +190,7 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
 
 
 def _give(node: Node, name: int = 0) -> Any:
-    """Return a node's default for the object under way, and charge its bytes. name: length of the field's name."""
+    """Return a node's default, and charge its bytes to the present object. name: length of the field's name."""
     value, size = _known_default(node)
     room = _room.get()
     if room is not None:

@@ -1,6 +1,6 @@
-"""Default values in a schema: they must be pruned, and valid where they stand.
+"""Validates the default values in a schema: they must be pruned, and valid at their place.
 
-A default inside the metadata of a resource is judged in the smallest resource that has it.
+A default inside the metadata of a resource is validated in the smallest resource that has it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from podless.schema.prune import META
 from podless.schema.rules import Expressions
 from podless.schema.shown import show_value
 
-# a step down from the resource: the name of a field, or None for a list's item
+# the path from the resource: names of fields, None for the items of a list
 Steps = tuple[str | None, ...]
 
 
@@ -31,9 +31,9 @@ class _Walk:
         self.errors: list[FieldError] = []
 
     def visit(self, node: Node, path: Path, owner: Node, steps: Steps, meta: bool) -> None:
-        """Visit one node: its default, then the nodes below.
+        """Visit one node: its default, then its children.
 
-        owner: the node of the resource, steps: the way from it.
+        owner: the node of the resource. steps: the path from it.
         """
         charge(1)
         if node.embedded:
@@ -86,7 +86,7 @@ class _Walk:
         return self.valid(value, node, path)
 
     def valid(self, value: Any, node: Node, path: Path) -> list[FieldError]:
-        """Validate the schema's own validation, then its rules."""
+        """Return the errors of a value by the schema; without any, those by its rules."""
         errors = check.validate_value(value, node, path)
         if not errors and self.expressions is not None:
             errors = self.expressions.default(node.raw, field.format_path(path), value)
@@ -96,7 +96,7 @@ class _Walk:
 def validate_defaults(
     schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None, plain: Collection[int] = ()
 ) -> list[FieldError]:
-    """Return the errors of all defaults; pruned: unknown fields in them are errors; plain: properties without any."""
+    """Return the errors of all defaults. pruned: unknown fields in them are errors. plain: ids of nodes to skip."""
     walk = _Walk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource

@@ -1,6 +1,6 @@
 """Validates the schemas of a CustomResourceDefinition as a real server does when the definition is written.
 
-The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v1; the errors are its, in its order.
+The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v1, with its errors in its order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
 
-# nanoseconds that the patterns of one schema may take together: none but podless asks for that
+# maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
 MOST = 500_000_000.0
 _AT_ROOT = (
     "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern"
@@ -38,8 +38,8 @@ def structural(
     """Return all errors of one openAPIV3Schema.
 
     path: path of the schema, such as spec.versions[0].schema.openAPIV3Schema. status: whether the version has the
-    status subresource, which restricts the root. rules: compiles x-kubernetes-validations; without it only their form
-    is checked. options: errors that an update may repeat because the old definition had them.
+    status subresource, which restricts the root. rules: compiles x-kubernetes-validations; None: only their form is
+    checked. options: errors that an update may repeat because the old definition had them.
     """
     options = options or KeywordOptions()
     skip = plain.find_plain_parts(schema)

@@ -1,7 +1,7 @@
 """Embedded resources (x-kubernetes-embedded-resource): their apiVersion, kind and metadata.
 
-Before defaulting, metadata is coerced: read as ObjectMeta and written back, which drops unknown fields. After it, it
-is validated as the metadata of an object would be.
+Before defaulting, metadata is coerced: read as ObjectMeta and written back, which drops unknown fields. After
+defaulting, it is validated as the metadata of an object.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PREFIX = re.compile(r"[a-z0-9]++(?:-++[a-z0-9]++)*+(?:\.[a-z0-9]++(?:-++[a-z0-9
 class Malformed(ValueError):
     """An embedded resource cannot be read. A real server rejects the request with 400.
 
-    error: what is wrong, and where.
+    error: the reason and the field.
     """
 
     def __init__(self, error: FieldError) -> None:
@@ -45,8 +45,8 @@ def coerce_embedded(
 ) -> None:
     """Coerce every embedded resource in place.
 
-    unknown: gets the sorted paths of fields that ObjectMeta does not have. drop: fields of a wrong type are dropped,
-    as for stored objects, else Malformed is raised. root: the value itself is a resource. path: where it stands.
+    unknown: receives the sorted paths of fields that ObjectMeta does not have. drop: drop fields of a wrong type, as
+    for stored objects; else Malformed is raised. root: the value itself is a resource. path: of the value.
     """
     found: list[str] = []
     _coerce(value, node, path, found, drop, root or node.embedded)
@@ -60,7 +60,7 @@ def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, re
         for key in list(each(value)):
             item, child = value[key], node.field(key)
             if item is None and child is not None and not child.nullable and not child.has_default:
-                continue  # such nulls are dropped before a real server coerces
+                continue  # a real server drops these nulls before coercion
             if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
                 if not drop:
                     raise Malformed(field.invalid((*path, key), show_value(item), "must be a string"))
@@ -94,7 +94,7 @@ def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
 
 
 def validate_embedded(value: Any, node: Node, path: Path = (), resource: bool = False) -> list[FieldError]:
-    """Return the errors of the embedded resources in a value. resource: the value is one itself."""
+    """Return the errors of the embedded resources in a value. resource: the value itself is one."""
     errors: list[FieldError] = []
     _validate(value, node, path, errors, resource or node.embedded)
     return errors
@@ -146,13 +146,13 @@ def _meta(value: Any, path: Path) -> list[FieldError]:
         read = structs.decode_struct(OBJECT_META, value)
     except structs.DecodeError as error:
         return [field.invalid(path, show_value(value), str(error))]
-    read.setdefault("name", "fakename")  # a template needs no name
+    read.setdefault("name", "fakename")  # an embedded resource, such as a template, needs no name
     namespaced = bool(read.get("namespace"))
     return objectmeta.validate_metadata(read, namespaced=namespaced, name_check=_segment, path=field.format_path(path))
 
 
 def is_clean(value: dict[str, Any]) -> bool:
-    """Return whether a resource is certainly valid and coercion would not change it. False also if in doubt."""
+    """Return whether a resource is certainly valid and unchanged by coercion. False if in doubt."""
     version, kind = value.get("apiVersion"), value.get("kind")
     if version.__class__ is not str or kind.__class__ is not str or not _VERSION.match(version):
         return False
@@ -197,5 +197,5 @@ def _qualified(key: str) -> bool:
 
 
 def _segment(name: str, prefix: bool) -> list[str]:
-    """Return the faults of an embedded resource's name, which may be any path segment."""
+    """Return the errors of an embedded resource's name, which may be any path segment."""
     return names.path_prefix(name) if prefix else names.path_segment(name)

@@ -13,21 +13,21 @@ _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool",
 _UNBOUNDED = {"string": ("str",), "boolean": ("bool",)}
 _SCALARS = {**_UNBOUNDED, "integer": ("int",), "number": ("int", "float")}
 _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
-_LAST = {"int": 1, "whole": 2}  # classes of values that are looked at after the others
+_LAST = {"int": 1, "whole": 2}  # order of the checks: classes of values that are tested after all others
 _CLASSES: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 _SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
 _BOXES = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
 _MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
-FEW = 12  # names or alternatives that are written one by one; more of them are looked through
-# lines of code that take as long as a search for a pattern, and as an exact check
+FEW = 12  # names or alternatives that are written one by one; more of them use a table or a loop
+# lines of code that take as long as matching a pattern, and as an exact check
 _SEARCH, _EXACT = 24, 48
-# steps of one loop that are not charged there, but to what is around it
+# maximum steps of a loop that the code around it charges
 _FREE = 16
-# steps of an item from which on items are charged one by one, and of a function from which on it is charged
+# steps: items are charged one by one from the first on, functions are charged from the second on
 _HEAVY_ITEM, _HEAVY = 4, 32
-# items that are charged to what is around them, where that is no more than so many steps
+# items of a short loop that is charged to the code around it, if they take at most so many steps
 _FEW_ITEMS, _AROUND = 8, 1024
-# lines of code in a step, of which a third is executed; calling another function takes as long as so many
+# lines of code in a step, assuming that a third of them runs; and the lines that a function call takes as long as
 PER_STEP, CALL = 16, 256
 _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 _MORE_THAN_TYPE = _RULES - {"type"}
@@ -42,12 +42,12 @@ class Values:
     """Writes statements, and checks of single values."""
 
     def __init__(self, names: dict[str, Any]) -> None:
-        self.names = names  # what the code can name
+        self.names = names  # names that the code can use
         self.lines: list[str] = []
-        self.weight = 0  # lines that what is written takes as long as
+        self.weight = 0  # estimated run time of the written lines, in lines
         self.used = 0
         self.loops = 0
-        self.given = 0  # bytes of defaults that are filled in once for each time that what is written is executed
+        self.given = 0  # bytes of defaults that the written lines fill in each time they run
 
     def constant(self, prefix: str, value: Any) -> str:
         name = f"{prefix}{len(self.names)}"
@@ -77,11 +77,10 @@ class Values:
     def loop(
         self, var: str, indent: int, head: str, body: Callable[[int], None], usual: Sequence[str], items: str
     ) -> None:
-        """Write a loop over a list or an object, with its charge: for each item, or at once if items cost little.
+        """Write a loop over a list or an object, with its charge: for each item, or once if items cost little.
 
-        A short loop is charged to the code around it, because a charge takes as long as some lines. usual: the classes
-        of items with which there is nothing to do; if all are of these, nothing is looped over. items: the expression
-        of the items.
+        A short loop is charged to the code around it, because a charge takes as long as some lines. usual: classes of
+        items that need no work; the loop is skipped if all items have them. items: the expression of the items.
         """
         if usual:
             known = self.constant("C", frozenset(_CLASSES[name] for name in usual))
@@ -113,7 +112,7 @@ class Values:
         self.lines[place:place] = lines
 
     def fail(self, indent: int, condition: str, lines: int = 1) -> None:
-        """Give up if the condition holds."""
+        """Write a return of False if the condition holds."""
         self.put_line(indent, f"if {condition}: return False")
         self.weight += lines - 1
 
@@ -127,11 +126,11 @@ class Values:
         return f"x{self.used}"
 
     def fills(self, node: Node, mode: Mode) -> bool:
-        """Return whether an absent value or a null of this node is something to act on."""
+        """Return whether an absent value or a null of this node can change: it is dropped or gets a default."""
         return mode.fill and (not node.nullable or node.has_default)
 
     def idle(self, node: Node, mode: Mode) -> bool:
-        """Return whether there is nothing to do for a value of this node, null or not."""
+        """Return whether a value of this node, null or not, needs no work."""
         raw = node.raw
         if node.embedded and not mode.nested and (mode.prune or mode.check):
             return False
@@ -142,7 +141,7 @@ class Values:
         return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
 
     def kinds(self, node: Node, mode: Mode) -> dict[str, bool]:
-        """Return the classes of values that need their own code. "any": all others are allowed."""
+        """Return the classes of values that need code of their own. "any": whether all others are allowed."""
         if not mode.check:
             return {"dict": True, "list": True} | ({} if mode.prune and not node.preserve else {"any": False})
         types = node.types
@@ -155,12 +154,12 @@ class Values:
         if "int" in found:
             found["whole"] = True
         if odd:
-            # a format stands for the type: of strings and lists only the format is looked at
+            # the format replaces the type here: strings and lists are checked by the format only
             found |= {"str": True, "list": True}
         return dict(sorted(found.items(), key=lambda pair: _LAST.get(pair[0], 0)))
 
     def usual(self, node: Node, mode: Mode) -> list[str]:
-        """Return the classes of values with which there is nothing to do, if all values should be of these."""
+        """Return the classes that need no work if the node allows no others, else []."""
         raw = node.raw
         if mode.check and (node.format or any(raw.get(name) not in (None, "", [], {}) for name in _MORE_THAN_TYPE)):
             return []
@@ -200,7 +199,7 @@ class Values:
             self.fail(indent, f"not {self.constant('F', known)}({var})", _SEARCH)
 
     def number(self, node: Node, var: str, indent: int, kind: str) -> None:
-        """Write the bounds of a number if they are simple. Otherwise the exact check runs."""
+        """Write the checks of a number's bounds if they are simple, else a call of the exact check."""
         raw = node.raw
         bounds = [raw.get("maximum"), raw.get("minimum")]
         whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
@@ -215,7 +214,7 @@ class Values:
             self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
 
     def range(self, node: Node) -> tuple[int, int] | None:
-        """Return the range of the number's format, or None when a bound of the schema is itself out of it."""
+        """Return the range of the number's format, None if a bound of the schema is outside of it."""
         if node.format == "float":
             return None
         bits = 31 if node.format == "int32" else 63
@@ -227,7 +226,7 @@ class Values:
         return -(1 << bits), (1 << bits) - 1
 
     def exact(self, node: Node, var: str, indent: int) -> None:
-        """Leave the number to the exact check."""
+        """Write a call of the exact check of a number."""
 
         def good(value: Any) -> bool:
             return not check.checks_scalar(value, node)
@@ -263,18 +262,18 @@ class Values:
             self.fail(indent, f"{emit_literal(name)} not in {var}")
 
     def has_logic(self, node: Node) -> bool:
-        """Return whether there are rules that hold for values of every class."""
+        """Return whether the node has enum, allOf, anyOf, oneOf or not."""
         return any(node.raw.get(name) for name in ("enum", "allOf", "anyOf", "oneOf")) or node.refused is not None
 
     def either(self, node: Node, kind: str) -> bool:
-        """Return whether the only alternatives are those of int-or-string, which the class check has settled."""
+        """Return whether the only logic is the anyOf of int-or-string, which the check of the class covers."""
         raw = node.raw
         either = [{"type": "integer"}, {"type": "string"}]
         rest = any(raw.get(name) for name in ("allOf", "oneOf")) or node.refused is not None
         return node.int_or_string and bool(node.types) and raw.get("anyOf") == either and not rest
 
     def simple(self, node: Node, var: str, kind: str) -> str:
-        """Return a branch that only requires fields as an expression; "" if it does more."""
+        """Return an alternative that only requires fields as an expression; "" if it does more."""
         raw = node.raw
         rules = {name for name in _RULES if raw.get(name) not in (None, "", [], {})}
         if kind != "dict":

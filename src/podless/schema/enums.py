@@ -1,4 +1,4 @@
-"""The values of an enum, found by hashing instead of one by one.
+"""Checks values against an enum by hashing, not one by one.
 
 A value is compared with an entry after Go's conversion to the entry's type, so numbers and texts have their own rules.
 Objects and lists are equal if all their parts are, with Go's types: 1, 1.0 and true differ.
@@ -19,9 +19,9 @@ from podless.runtime.meter import charge, each
 from podless.schema import numbers
 from podless.schema.shown import sort_value
 
-_FEW = 4  # objects and lists that are compared rather than looked up: most differ at once
-_STEP = 256  # bytes of text that are written for a step
-_ENTRY = 8  # steps of an entry that is written or looked up
+_FEW = 4  # objects and lists of an enum that are compared one by one: most differ at once
+_STEP = 256  # bytes of encoded text that count as one step of the meter
+_ENTRY = 8  # steps of an entry that is encoded or looked up
 _SURROGATES = range(0xD800, 0xE000)
 
 
@@ -51,11 +51,11 @@ class Enum:
 
     @property
     def texts(self) -> frozenset[str] | None:
-        """The texts that are allowed, where nothing else is."""
+        """The allowed texts if nothing else is allowed, else None."""
         return frozenset(self._texts) if all(item.__class__ is str for item in each(self.allowed)) else None
 
     def allows(self, value: Any) -> bool:
-        """Return whether an entry equals a value after Go's conversion to the entry's type; none equals null."""
+        """Return whether an entry equals a value after Go's conversion to the entry's type. Null equals none."""
         kind = value.__class__
         if kind is str:
             return value in self._texts
@@ -63,7 +63,7 @@ class Enum:
             return (
                 value in self._wholes
                 or (bool(self._floats) and float(value) in self._floats)
-                # an integer converts to the character with its number
+                # Go converts an integer to the character with this number
                 or (0 <= value < 0x110000 and value not in _SURROGATES and chr(value) in self._texts)
             )
         if kind is bool:
@@ -78,7 +78,7 @@ class Enum:
         return any(equal_json(value, item) for item in index.get(_key(value), ()))
 
     def _indexed(self) -> dict[Any, list[Any]]:
-        """Return the objects and lists by what equal ones have in common."""
+        """Return the objects and lists by a key that equal ones share."""
         index: dict[Any, list[Any]] = {}
         for item in self._boxes:
             same = index.setdefault(_key(item), [])
@@ -88,7 +88,7 @@ class Enum:
 
     @property
     def said(self) -> str:
-        """The entries as an error lists them: one text for all errors."""
+        """The entries as errors list them. All errors share the text."""
         return self._said if self._said is not None else fill_attribute(self, "_said", self._say, needed=False)
 
     def _say(self) -> str:
@@ -114,12 +114,12 @@ def flatten_value(item: Any) -> tuple[Any, ...]:
 
 
 def _key(value: Any) -> Any:
-    """Return a hash key that equal objects and lists share, and unequal ones nearly never."""
+    """Return a hash key that equal objects and lists share, and different ones rarely share."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         if b"-0.0" in text:
             text = orjson.dumps(_unsigned(value), option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # nested too deep for the encoder, or no Unicode
+    except TypeError:  # nested too deeply for orjson, or not valid Unicode
         return flatten_value(value)
     charge(_ENTRY + len(text) // _STEP)
     return text

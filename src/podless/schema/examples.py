@@ -1,4 +1,4 @@
-"""Objects that a schema allows, drawn at random and the same each time."""
+"""Generates random objects that a schema allows, the same ones each time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.schema.schema import Schema
 
-_DRAWN: Final = 6  # objects that are drawn for one that the schema must allow
-_DEEP: Final = 8  # levels below which only required fields are there
-_PARTS_MOST: Final = 500  # of one object
+_DRAWN: Final = 6  # attempts for each valid object
+_DEEP: Final = 8  # depth below which objects have only required fields
+_PARTS_MOST: Final = 500  # maximum parts of one object
 _TEXTS: Final = ("a", "abc", "a-b", "10", "1:30", "a/b", "a.b", "A", "true", "1.5", "5Gi", "v1", "é")
 _FORMATS: Final = {
     "date-time": ("2024-05-06T07:08:09Z",),
@@ -30,10 +30,10 @@ _FORMATS: Final = {
 
 
 def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
-    """Yield up to `count` different objects that the schema allows, with its defaults; one has as few fields as can be.
+    """Yield up to `count` different objects that the schema allows, with defaults; one has the fewest fields.
 
-    head: apiVersion, kind and metadata. The rules of the schema are not looked at. Few or none are there where values
-    are hard to guess, such as those of a pattern.
+    head: apiVersion, kind and metadata. The schema's CEL rules are ignored. If values are hard to guess, such as for a
+    pattern, there are few objects or none.
     """
     seen: list[Object] = []
     for number in range(count * _DRAWN):
@@ -47,7 +47,7 @@ def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
 
 
 class _Drawn:
-    """One object. number: 0 for the least one, 1 for one with all fields."""
+    """One object. number: 0 for the object with the fewest fields, 1 for one with all fields."""
 
     def __init__(self, number: int) -> None:
         self._chance = random.Random(number)

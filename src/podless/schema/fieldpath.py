@@ -1,4 +1,4 @@
-"""Paths to a field in a schema, such as .spec.labels['app'], as rules and selectable fields name them."""
+"""Parses paths to a field in a schema, such as .spec.labels['app'], as rules and selectable fields contain them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from podless.meta.field import Key, Path
 from podless.schema.node import Node
 
-# without going back: a quote begins a text, to the next one with no backslash before it or to the end
+# a quoted text ends at the next quote without a backslash before it, or at the end; possessive, so it never backtracks
 _TOKEN = re.compile(r"'(?:[^']++|(?<=\\)')*+(?:'|\Z)|[.\[\]]|[^.\[\]]++", re.DOTALL)
 _ESCAPE = re.compile(r"\\.")
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\"}
@@ -16,7 +16,7 @@ _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 def parse_fieldpath(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:
     """Return the path, and the node there.
 
-    arrays: whether ['name'] may be used. Raises ValueError with the words of a real server.
+    arrays: whether ['name'] is allowed. Raises ValueError with the text of a real server.
     """
     tokens = iter(_TOKEN.findall(text))
     path: Path = ()

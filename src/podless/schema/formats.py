@@ -15,7 +15,7 @@ from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.schema import network, regex
 
-# as in the original, without its bounds on how often characters are repeated: no label has more than 63 bytes
+# strfmt's pattern without its bounds on repetitions, because other code limits a label to 63 bytes
 _LETTERS = r"a-zA-Z0-9\p{S}\p{L}"
 _HOSTNAME = rf"^([{_LETTERS}](-?[{_LETTERS}]*)?|([{_LETTERS}]([-{_LETTERS}]*[{_LETTERS}])?\.)+[a-zA-Z\p{{L}}]{{2,}})$"
 _is_hostname = regex.make_matcher(_HOSTNAME)
@@ -27,9 +27,9 @@ _CARD = re.compile(
 _CHANNEL = r"\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
 _BASE64 = re.compile(r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
 _SSN = re.compile(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}\Z")
-# the dot before the fraction stands for any character in the original, too
+# the dot before the fraction matches any character, as in strfmt
 _CLOCK = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z")
-# what is surely a date and time; all else is looked at closely
+# matches most date-times; the others get the full check
 _USUAL = re.compile(
     r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?Z\Z"
 )
@@ -144,12 +144,12 @@ def is_known(name: str, types: tuple[str, ...]) -> bool:
     return name in _NUMERIC.get(kind, ())
 
 
-# what a release decides of formats; a compiled schema that names one of them is of that release
+# changes between releases that affect formats; a compiled schema with such a format belongs to one release
 CHANGES: Final = ("NumericFormats", "NameFormats")
 
 
 def depends_on_release(definition: Any) -> bool:
-    """Return whether releases validate by some format of a definition or a schema in different ways."""
+    """Return whether releases differ in a format that a definition or schema contains."""
     if isinstance(definition, list):
         return any(map(depends_on_release, definition))
     if not isinstance(definition, dict):

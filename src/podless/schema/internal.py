@@ -1,4 +1,4 @@
-"""A schema as Go prints kube-apiserver's internal form of it, which some messages show whole."""
+"""The internal form of a schema, as Go prints it: some messages of kube-apiserver show it whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from podless.cel.rules.rulefields import RULE
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
 
-# the fields of the internal JSONSchemaProps in order: name in Go, keyword, value when absent
+# the fields of the internal JSONSchemaProps in order: (name in Go, keyword, zero value)
 _FIELDS: tuple[tuple[str, str, Any], ...] = (
     ("ID", "id", ""),
     ("Schema", "$schema", ""),
@@ -65,14 +65,14 @@ def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return the keywords of a schema that are not Go's zero values, with the internal names and in their order."""
+    """Return the keywords of a schema that do not have Go's zero values, with their internal names, in their order."""
     values = ((name, schema.get(keyword), empty) for name, keyword, empty in _FIELDS)
-    # what is a pointer or a list in Go is given where it is there, though it may be empty
+    # pointers and lists of Go are given even if they point to an empty value
     return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]
 
 
 def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
-    """Return the internal form of one of x-kubernetes-validations."""
+    """Return the internal form of a rule in x-kubernetes-validations."""
     return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE}
 
 

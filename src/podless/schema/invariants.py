@@ -1,6 +1,7 @@
-"""Structural schemas: types are given everywhere, logic only validates, metadata is restricted by name only.
+"""Structural schemas, rules 1, 3 and 4.
 
-Rule 1: a type at every level. Rule 3: only validations below allOf, anyOf, oneOf and not. Rule 4: metadata.
+Rule 1: a type at every level. Rule 3: only validations below allOf, anyOf, oneOf and not. Rule 4: restrictions of
+metadata for name and generateName only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _EMBEDDED = "must be object if x-kubernetes-embedded-resource is true"
 _INT_OR_STRING = "must be false if x-kubernetes-int-or-string is true"
 _NO_METADATA = "must not specify anything other than name and generateName, but metadata is implicitly specified"
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
-# what may not stand below logic: keyword -> what it must be
+# keywords that are forbidden below logic, and what the error says that they must be
 _FORBIDDEN = {
     "type": "empty",
     "additionalProperties": "undefined",
@@ -45,7 +46,7 @@ _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 
 
 def validate_invariants(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
-    """Return the errors of a schema and all below it. plain: the properties that need no look."""
+    """Return the errors of a schema and everything below it. plain: ids of properties to skip."""
     errors: list[FieldError] = []
     _structure(schema, "root", path, errors, plain)
     return errors
@@ -119,19 +120,19 @@ def _names_only(meta: Schema) -> bool:
 
 
 def given_value(name: str, value: Any) -> bool:
-    """Return whether a keyword is given, as Go holds it: pointers and booleans count if they are not null or false."""
+    """Return whether a keyword is given: by Go's rules, pointers count unless null, and booleans if true."""
     if value is None or value is False or value == "":
         return name == "additionalProperties" and value is False
     return not (isinstance(value, list | dict) and not value) or name in ("not", "items", "additionalProperties")
 
 
 def _either(schema: Schema) -> bool:
-    """Return whether anyOf is the pair of int-or-string."""
+    """Return whether anyOf is that of int-or-string."""
     return _pair(schema.get("anyOf"))
 
 
 def _all_either(schema: Schema) -> bool:
-    """Return whether the first part of allOf is the pair of int-or-string."""
+    """Return whether the first part of allOf has the anyOf of int-or-string."""
     first = (schema.get("allOf") or [None])[0]
     return bool(first) and _pair(first.get("anyOf"))
 
@@ -148,14 +149,14 @@ def _pair(parts: Any) -> bool:
 
 
 def _there(name: str, value: Any) -> bool:
-    """Return whether a keyword is set. Empty lists and objects are; empty strings only if Go has a pointer there."""
+    """Return whether a keyword is set. Empty lists and objects count; empty strings only if Go has a pointer there."""
     if value == "" and name in _POINTERS:
         return True
     return not (value is None or value is False or value == "")
 
 
 def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
-    """Check the parts below logic. any_of: skip anyOf. first: skip the anyOf of the first part of allOf."""
+    """Check the parts of logic. any_of: skip anyOf. first: skip the anyOf of the first part of allOf."""
     for place, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
         _nested(part or {}, f"{path}.anyOf[{place}]", errors, False)
     for place, part in enumerate(each(schema.get("allOf") or ())):

@@ -25,7 +25,7 @@ _KEYLESS = "this property is in x-kubernetes-list-map-keys, so it must have a de
 
 @dataclass(frozen=True, slots=True)
 class KeywordOptions:
-    """What validation requires. An update may keep what the old definition had.
+    """What validation requires. An update may keep errors that the old definition had.
 
     structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
     unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always present. no_default:
@@ -43,7 +43,7 @@ class KeywordOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The position of a node: inside the metadata of a resource, and why it may have no default, if so."""
+    """The position of a node. meta: inside the metadata of a resource. no_default: why it may have no default."""
 
     meta: bool = False
     no_default: str = ""
@@ -60,7 +60,7 @@ class _Walk:
     def visit(
         self, schema: Schema, path: str, place: _Place, root: bool = False, logic: bool = False
     ) -> list[FieldError]:
-        """Return the errors of a node and all below it; those of expressions are kept apart."""
+        """Return the errors of a node and everything below it. Errors of rules are collected separately."""
         charge(1)
         errors = self.single(schema, path, place)
         if schema.get("uniqueItems"):
@@ -134,7 +134,7 @@ class _Walk:
         return errors
 
     def parts(self, schema: Schema, path: str, place: _Place, logic: bool) -> list[FieldError]:
-        """Check items and dependencies, and two keywords with few values."""
+        """Check items, dependencies, and two keywords with few allowed values."""
         errors = []
         items = schema.get("items")
         if isinstance(items, list):
@@ -163,7 +163,7 @@ def validate_keywords(
 ) -> list[FieldError]:
     """Return the errors of a definition's whole schema; expressions: compiles its rules, for structural schemas only.
 
-    plain: the properties that need no look.
+    plain: ids of properties to skip.
     """
     walk = _Walk(options, expressions, plain)
     errors = walk.visit(schema, path, _Place(no_default=options.no_default), root=True) + walk.late
@@ -196,7 +196,7 @@ def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldErro
 
 
 def loose_set(schema: Schema, path: str) -> list[FieldError]:
-    """Require items of sets to be scalars, or atomic."""
+    """Return an error unless the items of a set are scalars or atomic."""
     items = schema.get("items")
     if schema.get(_LIST) != "set" or not isinstance(items, dict):
         return []
@@ -204,7 +204,7 @@ def loose_set(schema: Schema, path: str) -> list[FieldError]:
     if items.get("type") == "array" and kind is not None and kind != "atomic":
         return [field.invalid(f"{path}.items.{_LIST}", kind, _ATOMIC)]
     if items.get("type") == "object" and items.get(_MAP) != "atomic":
-        # the value shown is that of the list type, as in the original
+        # a real server shows the list type here
         return [field.invalid(f"{path}.items.{_MAP}", kind, _ATOMIC)]
     return []
 
@@ -236,7 +236,7 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
 
 
 def check_stable(schema: Schema, path: str) -> list[FieldError]:
-    """Require items of sets and maps, and the keys of map items, to be never null and always present."""
+    """Return an error if items of sets and maps, or keys of map items, may be null or absent."""
     items, kind = schema.get("items"), schema.get(_LIST)
     if not isinstance(items, dict) or kind not in ("set", "map"):
         return []

@@ -1,4 +1,4 @@
-"""The compiled parts that nodes of one schema share, and the memory that compiling on the loop adds."""
+"""The compiled parts that simple nodes of one schema share, and the memory that compiling on the loop adds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from podless.runtime.memo import is_off_loop
 from podless.schema.mode import Mode
 
-# bytes of memory of a compiled part, and for each byte of its code: tables, nodes and shapes included
+# memory of a compiled part in bytes, plus that for each byte of its code; includes tables, nodes and shapes
 _PART, _PER_BYTE = 2000, 4
 
 
@@ -26,6 +26,6 @@ class Leaves(dict[tuple[Mode, bytes], Any]):
         self._count = count
 
     def count_part(self, run: FunctionType) -> None:
-        """Count a compiled part. Work off the loop keeps none, and `Kind.complete` weighs those that it publishes."""
+        """Count a compiled part. Work off the loop drops its parts, or `Kind.complete` weighs them."""
         if self._count is not None and not is_off_loop():
             self._count(_PART + _PER_BYTE * len(run.__code__.co_code))

@@ -1,4 +1,4 @@
-"""Lists that are sets or maps: no item, and no key, twice (x-kubernetes-list-type)."""
+"""Checks that lists which are sets or maps have no item, and no key, twice (x-kubernetes-list-type)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from podless.schema.enums import flatten_value
 from podless.schema.node import Node
 from podless.schema.shown import MOST, show_value
 
-_ITEM = 4  # steps of an object or list that is written
-_STEP = 256  # bytes of text that are written for a step
-_AT_ONCE = 1 << 14  # items that become a set in one go
+_ITEM = 4  # steps on the meter for an object or list that is encoded
+_STEP = 256  # bytes of encoded text that count as one step
+_AT_ONCE = 1 << 14  # items that are put into a set at once
 _HOLDERS = (dict, list)
-_UNSPECIFIED = object()  # stands for a key that is not there
+_UNSPECIFIED = object()  # a missing key
 
 
 def validate_lists(value: Any, node: Node | None) -> list[FieldError]:
-    """Return an error for each duplicate in a set or a map that the schema declares."""
+    """Return an error for each duplicate in a set or map that the schema declares."""
     errors: list[FieldError] = []
     _walk(value, node, (), errors)
     return errors
@@ -64,21 +64,21 @@ def _map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
 
 
 def _keys(item: Any, names: list[str]) -> dict[str, Any]:
-    """Return the keys of an item; a null has none."""
+    """Return the keys of an item; {} for a null."""
     return {name: item[name] for name in each(names) if name in item} if item else {}
 
 
 def _again(items: list[Any], names: list[str]) -> list[int]:
-    """Return the places of items with the keys of an earlier one."""
-    if len(names) == 1:  # one key is compared as it is, several are compared as JSON
+    """Return the positions of items with the keys of an earlier item."""
+    if len(names) == 1:  # a single key is compared directly, several are compared as JSON
         return find_repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in each(items)])
     return find_repeated([_keys(item, names) for item in each(items)])
 
 
 def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
-    """Return the places where items occur for the second time; later repetitions are not listed.
+    """Return the positions at which items occur for the second time; later repetitions are not listed.
 
-    exact: numbers in objects and lists also compare by their Go types, else by their JSON.
+    exact: numbers in objects and lists must also have equal Go types; else their JSON counts.
     """
     if len(items) <= 1:
         return []
@@ -94,19 +94,19 @@ def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
 
 
 def _identity(item: Any) -> Any:
-    """Return a hashable stand-in: equal if Go treats scalars as equal, or if objects and lists have equal JSON."""
+    """Return a hashable key: equal for scalars that Go treats as equal, and for objects and lists with equal JSON."""
     if not isinstance(item, dict | list):
         return item if item.__class__ is str else (item.__class__, item)
     try:
         text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # nested too deep for the encoder
+    except TypeError:  # nested too deeply for orjson
         return flatten_value(item)
     charge(_ITEM + len(text) // _STEP)
     return text if b"." not in text else orjson.dumps(_settled(item), option=orjson.OPT_SORT_KEYS)
 
 
 def _settled(item: Any) -> Any:
-    """Return a value with the numbers that its JSON shows: 1.0 is 1, but -0.0 is not 0."""
+    """Return a value with its numbers as JSON shows them: 1.0 becomes 1, but -0.0 does not become 0."""
     charge(1)
     if isinstance(item, dict):
         return {key: _settled(part) for key, part in each(item).items()}
@@ -138,7 +138,7 @@ def are_unique(items: list[Any]) -> bool:
 
 
 def make_distinct_check(names: list[str]) -> Callable[[list[Any]], bool]:
-    """Return a function that tells whether the items of a map list are objects with different keys."""
+    """Return a function that checks whether the items of a map list are objects with different keys."""
 
     def slow(items: list[Any]) -> bool:
         if not all(item is None or item.__class__ is dict for item in each(items)):
@@ -151,7 +151,7 @@ def make_distinct_check(names: list[str]) -> Callable[[list[Any]], bool]:
 
     def fast(items: list[Any]) -> bool:
         try:
-            # Python holds more keys for equal than Go does, never fewer
+            # Python treats more keys as equal than Go does, never fewer
             if len({item[only] for item in each(items)}) == len(items):
                 return True
         except (KeyError, TypeError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What a walk does: prune, set defaults, check.
+    """What a walk does: prune, fill in defaults, check.
 
     nested: below allOf, anyOf, oneOf or not, which only check. keep: unknown fields stay. root: the value is a whole
     object, whose apiVersion, kind and metadata are handled elsewhere. name: of a walk over whole objects.

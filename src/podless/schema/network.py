@@ -1,4 +1,4 @@
-"""Addresses, as Go's net, net/url and net/mail parse them, for the formats that are made of them."""
+"""Parses addresses as Go's net, net/url and net/mail do, for formats that contain them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAC = re.compile(
 
 
 def _dotted(text: str, sloppy: bool) -> bool:
-    """Return whether a text is four numbers up to 255. sloppy: accept leading zeros."""
+    """Return whether a text is four numbers up to 255 with dots. sloppy: accept leading zeros."""
     parts = text.split(".")
     if len(parts) != 4:
         return False
@@ -40,7 +40,7 @@ def _colons(text: str, sloppy: bool) -> bool:
     groups = [part for side in (head, tail) if side for part in each(side.split(":"))]
     count = len(groups)
     if groups and "." in groups[-1]:
-        # the tail stands at the very end, never before a gap
+        # an IPv4 tail is at the end, not before the gap (::)
         if gap and not tail:
             return False
         if not _dotted(groups.pop(), sloppy):
@@ -61,7 +61,7 @@ def _address(text: str, sloppy: bool) -> bool:
 
 
 def is_ipv4(text: str) -> bool:
-    """Return whether a text is an address with a dot. Accepts leading zeros and IPv6 addresses with an IPv4 tail."""
+    """Return whether Go parses a text as an address with a dot. Accepts leading zeros and IPv6 with an IPv4 tail."""
     return "." in text and _address(text, sloppy=True)
 
 
@@ -83,13 +83,13 @@ def is_cidr(text: str) -> bool:
 def is_mac(text: str) -> bool:
     """Return whether a text is 6, 8 or 20 bytes in hexadecimal.
 
-    The digits are in pairs with : or -, in fours with dots, or without separators.
+    The digits are in pairs with : or -, in groups of four with dots, or without separators.
     """
     return _MAC.match(text) is not None
 
 
 def is_uri(text: str) -> bool:
-    """Return whether a text is an absolute URI or an absolute path, as an HTTP request line may have it."""
+    """Return whether a text is an absolute URI or an absolute path, as in an HTTP request line."""
     if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in each(text)):
         return False
     if text == "*":
@@ -107,7 +107,7 @@ def is_uri(text: str) -> bool:
 
 
 def _scheme(text: str) -> tuple[str | None, str]:
-    """Return scheme and rest; the scheme is None if no URI starts like the text."""
+    """Return scheme and rest; the scheme is None if the text cannot be a URI."""
     for place, char in enumerate(each(text)):
         if char.isascii() and char.isalpha():
             continue
@@ -132,7 +132,7 @@ def _authority(text: str) -> bool:
         inner, _, _zone = host[1:end].partition("%25")
         return _address(inner, sloppy=False) and ":" in inner
     colon = host.find(":")
-    if colon >= 0 and not _PORT.match(host[colon:]):  # only one colon, before the port
+    if colon >= 0 and not _PORT.match(host[colon:]):  # only one colon is allowed, before the port
         return False
     return not _bad_host(host)
 
@@ -146,7 +146,7 @@ def _bad_host(host: str) -> bool:
             if len(code) < 2 or any(digit not in _HEX for digit in each(code)):
                 return True
             if int(code, 16) < 0x80 and code != "25":
-                return True  # of ASCII only the percent sign may be escaped in a host
+                return True  # the percent sign is the only ASCII character that may be escaped in a host
             place += 3
             continue
         if ord(char) < 0x80 and not char.isalnum() and char not in "-_.~!$&'()*+,;=:[]<>\"":
@@ -159,7 +159,7 @@ _ATEXT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class _Mail:
-    """A reader of one RFC 5322 address, with the leniences of Go's net/mail."""
+    """Reads one RFC 5322 address, as leniently as Go's net/mail."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = each(text), 0
@@ -168,7 +168,7 @@ class _Mail:
         return self.text[self.at : self.at + 1]
 
     def space(self) -> bool:
-        """Skip white space and comments; False when a comment is not closed."""
+        """Skip white space and comments. Returns False if a comment is not closed."""
         while True:
             while self.peek() and self.peek() in " \t":
                 self.at += 1

@@ -1,6 +1,6 @@
-"""A node of an openAPIV3Schema, in the form that the walks need.
+"""The nodes of an openAPIV3Schema, in the form that the walks need.
 
-Children are created when a walk first needs them, so an unused schema costs nothing beside its JSON.
+Children are created when a walk first needs them, so an unused schema takes no memory besides its JSON.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from podless.schema.enums import Enum
 from podless.schema.regex import Matcher, make_matcher
 
 EMPTY: dict[str, Any] = {}
-# keywords that change nothing of how a value is walked; the object above it fills in its default
+# keywords that do not affect the walk of a value; the object above it fills in its default
 _WORDS = frozenset(("default", "description", "title", "example", "externalDocs"))
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 _DEEP = frozenset((*_JUNCTORS, "additionalProperties", "items", "properties"))
-# what is made once of a node, among the nodes of its properties
+# keys of lazy values in _kids; tuples, because the other keys are names of properties
 _DEFAULTED, _PLACES, _NOT, _ENUM = ("defaulted",), ("places",), ("not",), ("enum",)
-_NODE = 8  # steps of a node that is made
-# properties for each field of an object that are looked for in it; where there are more, the fields are looked up
+_NODE = 8  # steps on the meter for a new node
+# if a node has more than 8 properties for each field of an object, the fields are looked up, not the properties
 _FEW_PER_FIELD = 8
 
 
 class Node:
     """A schema node.
 
-    types: the JSON types that are allowed; none for any. format: the supported format, or "". additional: the node of
-    additionalProperties when it is a schema; closed: additionalProperties is false; extra: it is given at all.
-    preserve, embedded: the x-kubernetes extensions. deep: there are other nodes below. raw: the JSON it was read from.
+    types: the allowed JSON types; empty for any. format: the supported format, or "". additional: the node of
+    additionalProperties if it is a schema; closed: additionalProperties is false; extra: it is given. preserve,
+    embedded: the x-kubernetes extensions. deep: there are nodes below. raw: the JSON that it was read from.
 
-    With plain=True the types and formats are read as a real server does when it checks default values: formats are not
-    narrowed to the supported ones and int-or-string is not a type.
+    With plain=True, types and formats are read as a real server does when it checks default values: formats are not
+    narrowed to the supported ones, and int-or-string is not a type.
     """
 
     __slots__ = (
@@ -88,8 +88,8 @@ class Node:
         self.additional = Node(additional, plain) if isinstance(additional, dict) else None
         items = raw.get("items")
         self.items = Node(items, plain) if isinstance(items, dict) else None
-        self._kids: dict[Any, Any] = {}  # by name the nodes of properties; by a tuple what else is made once
-        self.default: tuple[Any, int] | None = None  # as default.given has it, and its bytes
+        self._kids: dict[Any, Any] = {}  # nodes by property name, and lazy values by tuple
+        self.default: tuple[Any, int] | None = None  # the own default (see default.given_default), and its bytes
 
     def child(self, name: str) -> Node | None:
         """Return the node of a declared property, or None."""
@@ -99,7 +99,7 @@ class Node:
         return kid
 
     def children(self) -> Iterator[tuple[str, Node]]:
-        """Yield all declared properties with their nodes."""
+        """Yield (name, node) for all declared properties."""
         for name in each(self.properties):
             kid = self.child(name)
             assert kid is not None
@@ -124,11 +124,11 @@ class Node:
         return sorted((name for name in each(value) if name in places), key=places.__getitem__)
 
     def field(self, name: str) -> Node | None:
-        """Return the node that a field's value obeys: the property's, else that of additionalProperties."""
+        """Return the node for a field's value: that of the property, else that of additionalProperties."""
         return self.child(name) if name in self.properties else self.additional
 
     def below(self) -> Iterator[Node]:
-        """Yield the nodes of all parts that values have."""
+        """Yield the nodes of all properties, additional properties and items."""
         yield from (child for _, child in self.children())
         for part in (self.additional, self.items):
             if part is not None:
@@ -152,7 +152,7 @@ class Node:
 
     @property
     def enum(self) -> Enum | None:
-        """The values that are allowed, where only some are."""
+        """The allowed values, None if there is no enum."""
         allowed = self.raw.get("enum")
         return self._make_once(_ENUM, lambda: Enum(allowed)) if allowed else None
 

@@ -1,7 +1,7 @@
-"""Numbers as the Go validators see them.
+"""Numbers as Go's validators see them.
 
-JSON integers within int64 are Python ints, everything else a float. A bound in a schema is a float64; where the value
-is an integer it is compared after dropping the bound's fraction, as the originals do.
+JSON integers within int64 are Python ints, all other numbers floats. A bound in a schema is a float64; an integer value
+is compared with the bound's integer part, as in kube-openapi.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from podless.codec import gotext
 
 _MOST = float(2**53 - 1)
 _EPSILON = 1e-9
-_MAX32 = 3.4028235677973366e38  # where float32 overflows when rounding to nearest
+_MAX32 = 3.4028235677973366e38  # float32 overflows from here on when rounding to nearest
 
 
 def is_integral(value: float) -> bool:
@@ -21,7 +21,7 @@ def is_integral(value: float) -> bool:
     if value != value or not -_MOST <= value <= _MOST:
         return False
     whole = math.trunc(value)
-    if abs(value - whole) >= 0.5:  # halves are rounded away from zero
+    if abs(value - whole) >= 0.5:  # round half away from zero
         whole += 1 if value > 0 else -1
     if value == whole:
         return True
@@ -34,21 +34,21 @@ def in_range(value: float, kind: str, form: str) -> bool:
         if isinstance(value, float):
             if not value.is_integer():
                 return False
-            value = int(Decimal(repr(value)))  # the check reads the shortest digits that stand for the float
+            value = int(Decimal(repr(value)))  # Go's check parses the shortest decimal form of the float
         bits = 31 if form == "int32" else 63
         return -(1 << bits) <= value < 1 << bits
     return form != "float" or abs(value) < _MAX32
 
 
 def narrow_integer(value: float) -> float:
-    """Return a number as Go holds it: an integer beyond int64 is a float64."""
+    """Return a number as Go holds it: integers beyond int64 become float64."""
     if value.__class__ is int and not -(1 << 63) <= value < 1 << 63:
         return float(value) if abs(value) < 1 << 1023 else math.copysign(math.inf, value)
     return value
 
 
 def truncate_float(value: float) -> int:
-    """Return int64(x) as Go computes it, saturated where amd64 would wrap."""
+    """Return int64(x) as Go computes it on amd64: -2**63 if it is out of range."""
     if value != value or value >= 2.0**63 or value < -(2.0**63):
         return -(2**63)
     return int(value)

@@ -1,7 +1,7 @@
 """Finds, in one walk, the parts of a schema that no rule for definitions can reject.
 
-Most of a large definition is types, descriptions and simple limits. The walks that look for errors skip what is plain
-here; a test checks that they find nothing there.
+Most of a large definition is types, descriptions and simple limits. The walks that look for errors skip these parts; a
+test checks that they find no error there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
-_DEEPEST = 50  # what nests deeper is left to the walk that counts
+_DEEPEST = 50  # deeper parts are left to the walk that checks the depth
 
 
 def _is_text(value: Any) -> bool:
@@ -42,7 +42,7 @@ def _pattern(value: Any) -> bool:
     return value.__class__ is str and not regex.find_problem(value)
 
 
-# keyword -> whether a value of it is beyond doubt, wherever it stands
+# keyword -> function that returns whether its value is valid at any place
 _FINE: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
     "maximum": _number,
@@ -59,7 +59,7 @@ _FINE: dict[str, Callable[[Any], bool]] = {
 
 
 def make_mention_search(schema: Schema, *texts: bytes) -> bool:
-    """Return whether one of the texts is in the JSON of a schema; a search costs less than a walk."""
+    """Return whether the JSON of a schema contains one of the texts. This costs less than a walk."""
     try:
         encoded = serializer.looked_at(schema)
     except RecursionError:
@@ -71,12 +71,12 @@ def find_plain_parts(schema: Schema) -> Collection[int]:
     """Return the ids of the nodes below the root that are certainly valid with all their children, in any position."""
     found: set[int] = set()
     _plain(schema, 0, found)
-    found.discard(id(schema))  # more is asked of a root
+    found.discard(id(schema))  # the root has more rules
     return found
 
 
 def _plain(node: Any, depth: int, found: set[int]) -> bool:
-    """Return whether a node is; those of its children that are come into `found`."""
+    """Return whether a node is plain. Adds the ids of its plain children to `found`."""
     charge(1)
     if node.__class__ is not dict or depth > _DEEPEST:
         return False

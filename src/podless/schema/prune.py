@@ -19,8 +19,8 @@ BOXES = frozenset((dict, list))
 def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
     """Prune a value in place.
 
-    unknown: gets the sorted paths of dropped fields. embedded: the value is a resource even if the schema does not say
-    so, as the root of an object is.
+    unknown: receives the sorted paths of dropped fields. embedded: the value is a resource even if the schema does not
+    say so, as the root of an object is.
     """
     found: list[str] = []
     if node is None:
@@ -93,6 +93,6 @@ def holds_boxes(items: list[Any]) -> bool:
 
 
 def hides_unknown(value: dict[str, Any], known: frozenset[str]) -> bool:
-    """Return whether an object has fields that are not known, with something in them that may have to be pruned."""
+    """Return whether an object has an unknown field that contains an object or a list, which must be pruned."""
     charge(len(value))
     return any(item.__class__ in BOXES and item and key not in known for key, item in value.items())

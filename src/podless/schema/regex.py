@@ -15,32 +15,33 @@ from podless.runtime.meter import charge
 
 def _options(memory: int) -> Any:
     options = re2.Options()
-    options.log_errors = False  # RE2 writes to stderr by default; a schema's mistakes belong in the answer only
+    options.log_errors = False  # RE2 would write errors to stderr; they belong only in the answer
     options.never_capture = True
     options.max_mem = memory
     return options
 
 
-MOST = patternprice.MOST  # nanoseconds that compiling one pattern may take
-# how much memory a pattern may take, and what the patterns cost that get it: what is too large then gets more. Go
-# allows bigger programs than RE2 does by default
+MOST = patternprice.MOST  # maximum nanoseconds to compile one pattern
+# (price of patterns in nanoseconds, RE2's memory limit in bytes); a pattern that does not fit tries the next one. The
+# last limit is above RE2's default, because Go allows larger programs
 _LADDER = ((200_000.0, 128 << 10), (4_000_000.0, 1 << 20), (15_000_000.0, 4 << 20), (MOST, 16 << 20))
-_ONLY_PARSE = _options(24 << 10)  # with which all but the smallest are too large, after they were read
+# most patterns exceed this limit after they were parsed, so none is compiled at length
+_ONLY_PARSE = _options(24 << 10)
 
-_STEPS = 3 * 10**7  # for one text, some 50 ms at the worst
-_ALWAYS = 1024  # characters that are looked at whatever the pattern
-_DEAR = 2_000_000.0  # what a pattern costs that is looked for in a way that compiles it only once
-_NANOSECONDS = 500  # of a step that is charged
-_SHORT = 2048  # characters times instructions that are not charged
-# steps for so many characters times instructions, and for so many characters, at the worst
+_STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
+_ALWAYS = 1024  # characters of a text that are always matched
+_DEAR = 2_000_000.0  # nanoseconds; more expensive patterns are searched in a way that compiles them only once
+_NANOSECONDS = 500  # nanoseconds of one step on the meter
+_SHORT = 2048  # characters times instructions; shorter searches are not charged
+# worst case of one step on the meter: characters times instructions, and characters
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
-_KEPT = 96 << 20  # bytes of all patterns of the process that are compiled
+_KEPT = 96 << 20  # maximum bytes of all compiled patterns of the process
 
 _kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
 def compile_pattern(pattern: str) -> Any:
-    """Return the compiled pattern, or None if it is none."""
+    """Return the compiled pattern, None if it is invalid."""
     try:
         return _compile(pattern, price_regex(pattern))[0]
     except patterns.PatternFault:
@@ -49,7 +50,7 @@ def compile_pattern(pattern: str) -> Any:
 
 @bounded_cache(512)
 def price_regex(pattern: str) -> float:
-    """Return roughly how many nanoseconds it takes to compile a pattern."""
+    """Return the estimated nanoseconds to compile a pattern."""
     cost = patternprice.price_pattern(pattern)
     if cost > _DEAR and (less := patternprice.count_pattern(pattern)) is not None:
         return patternprice.price_pattern(less[0])
@@ -73,7 +74,7 @@ def find_problem(pattern: str) -> str:
 
 
 def _compile(pattern: str, cost: float) -> tuple[Any, int]:
-    """Return the compiled pattern, and the bytes that it may take. Raises PatternFault."""
+    """Return the compiled pattern, and its maximum bytes. Raises PatternFault."""
     if cost > MOST:
         raise patterns.PatternTooLarge(pattern)
     charge(int(cost) // _NANOSECONDS)
@@ -89,9 +90,9 @@ def _compile(pattern: str, cost: float) -> tuple[Any, int]:
 
 
 class Matcher:
-    """Tells whether texts contain a pattern: call `run`, which is compiled at its first call.
+    """Searches texts for a pattern: call `run`, which compiles the pattern at its first call.
 
-    An invalid pattern matches nothing, and a text that is too long for its pattern does not match.
+    An invalid pattern matches nothing, and neither does a pattern in a text that is too long for it.
     """
 
     __slots__ = ("__weakref__", "longest", "pattern", "problem", "run")
@@ -100,7 +101,7 @@ class Matcher:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        # known once a text was looked at: why the pattern does not compile, and characters that a text may have
+        # set by the first search: the error of the pattern, and the maximum characters of a text
         self.problem, self.longest = "", _ALWAYS
         self.run = self._load_and_run
 
@@ -129,7 +130,7 @@ class Matcher:
             less = patternprice.count_pattern(pattern)
             if less is not None:
                 pattern, least, most = less
-            else:  # RE2 compiles a pattern backwards, too, where it does not know where a match begins
+            else:  # RE2 would compile the pattern backwards, too, to find where a match begins
                 pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", True
         try:
             compiled, weight = _compile(pattern, cost)
@@ -137,7 +138,7 @@ class Matcher:
             self.problem = str(fault)
             return lambda text: False
         size: int = compiled.programsize
-        # RE2 takes a step for each character and instruction where its automaton gets too big, as with a.{0,900}c
+        # if RE2's automaton exceeds its memory, as for a.{0,900}c, each character takes a step for each instruction
         self.longest = longest = max(_STEPS // size, _ALWAYS)
 
         def look(length: int) -> bool:
@@ -153,13 +154,13 @@ class Matcher:
         return lambda text: least <= len(text) and (most is None or len(text) <= most) and contains(text)
 
 
-# one class of plain characters and nothing else, as patterns of names and images often are
+# patterns of one class of plain characters, as for many names and images
 _SINGLE_CLASS = re.compile(r"\^\[(-?(?:\w-\w|[\w./:,])*-?)\]([+*])\$", re.ASCII)
 _RANGE = re.compile(r"(\w)-(\w)", re.ASCII)
 
 
 def _read_single_class(pattern: str) -> tuple[str, bool] | None:
-    """Return the characters that make up every text of a pattern, and whether there must be one; None for others."""
+    """Return the characters of a one-class pattern, and whether a text must not be empty; None for others."""
     found = _SINGLE_CLASS.fullmatch(pattern) if len(pattern) < _SHORT else None
     if found is None:
         return None
@@ -173,7 +174,7 @@ def _read_single_class(pattern: str) -> tuple[str, bool] | None:
 
 
 def _make_member_check(chars: str, wanted: bool) -> Callable[[str], bool]:
-    """Return a function that says whether a text has no other characters. wanted: it must have one.
+    """Return a function that checks whether a text has only these characters. wanted: it must not be empty.
 
     RE2 takes ten times as long for a short text.
     """
@@ -190,6 +191,6 @@ _matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()
 
 
 def make_matcher(pattern: str) -> Matcher:
-    """Return the matcher of a pattern. All current users share it."""
+    """Return the matcher of a pattern, which all its users in the process share."""
     found = _matchers.get(pattern)
     return found if found is not None else _matchers.setdefault(pattern, Matcher(pattern))

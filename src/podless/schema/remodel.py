@@ -1,7 +1,7 @@
-"""Converts an OpenAPI v3 schema to a structural one that accepts the same values, as far as there is one.
+"""Converts an OpenAPI v3 schema to a structural one that accepts the same values, if there is one.
 
-Fields that only logic (allOf, anyOf, oneOf, not) declares are declared outside it, too. Missing types are inferred from
-other keywords. A node without any information accepts everything. Notes list what cannot be expressed.
+Fields that only logic (allOf, anyOf, oneOf, not) declares are also declared outside of it. Missing types are inferred
+from other keywords. A node without any information accepts everything. Notes list what cannot be expressed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from podless.schema.keywords import TYPES
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _LOGIC = ("allOf", "anyOf", "oneOf")
-# keyword -> the type that only it can be about
+# keyword -> the only type that it can apply to
 _ABOUT = {
     **dict.fromkeys(("properties", "additionalProperties", "required", "minProperties", "maxProperties"), "object"),
     **dict.fromkeys(("items", "minItems", "maxItems", "uniqueItems"), "array"),
@@ -28,9 +28,9 @@ _UNSUPPORTED = (
     *("id", "$schema", "$ref", "patternProperties", "dependencies", "definitions"),
     *("additionalItems", "deprecated", "discriminator", "readOnly", "writeOnly", "xml"),
 )
-# what stands outside of logic only, and says nothing about which values are valid
+# keywords that are allowed outside of logic only, and do not restrict values
 _WORDS = ("title", "description", "default", "example", "externalDocs")
-# the same, but what it says about values is lost
+# keywords that are allowed outside of logic only, and restrict values: in logic, this restriction is lost
 _OUTSIDE = ("additionalProperties", "nullable", _PRESERVE, "x-kubernetes-embedded-resource", _INT_OR_STRING)
 _EXTENSIONS = (
     "x-kubernetes-list-type",
@@ -41,7 +41,7 @@ _EXTENSIONS = (
 
 
 class Note(NamedTuple):
-    """A note about a schema that was made. lost: it is no longer checked."""
+    """A note about a converted schema. lost: a restriction is no longer checked."""
 
     path: str
     text: str
@@ -49,7 +49,7 @@ class Note(NamedTuple):
 
 
 def restructure(schema: Schema, path: str = "", *, preserve: bool = False) -> tuple[Schema, list[Note]]:
-    """Return a structural schema made from another one, and notes about it. The given schema is not changed.
+    """Return a structural schema made from another one, and notes about it. Does not change the given schema.
 
     path: the place of the schema, for the notes. preserve: keep undeclared fields at every level.
     """
@@ -64,7 +64,7 @@ class _Walk:
         self.notes: list[Note] = []
 
     def lose(self, path: str, text: str) -> None:
-        """Note a check that is lost."""
+        """Add a note about a lost restriction."""
         self.notes.append(Note(path, text))
 
     def root(self, schema: Schema, path: str) -> Schema:
@@ -102,7 +102,7 @@ class _Walk:
         return {"type": "object"} | ({"properties": kept} if kept else {})
 
     def node(self, given: Schema, implied: list[Schema], path: str) -> Schema:
-        """Return a node outside logic. implied: what logic above says about the same values."""
+        """Return a node outside of logic. implied: parts of logic above that apply to the same values."""
         parts = [part for one in (given, *implied) for part in _branches(one)]
         implied = [*implied, *parts]
         for name in _UNSUPPORTED:
@@ -122,7 +122,7 @@ class _Walk:
         return made
 
     def typed(self, given: Schema, implied: list[Schema], path: str) -> Schema:
-        """Return the type, as given or as far as it can be known."""
+        """Return the type: as given, or inferred from other keywords."""
         kind = given.get("type") or ""
         if kind in TYPES:
             return {"type": kind}
@@ -144,7 +144,7 @@ class _Walk:
         return {_PRESERVE: True}
 
     def object(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
-        """Set the fields of an object, and whether it keeps unknown ones."""
+        """Set the fields of an object, and whether it keeps unknown fields."""
         declared = given.get("properties") or {}
         names = dict.fromkeys(name for part in (given, *implied) for name in part.get("properties") or ())
         properties = {}
@@ -210,7 +210,7 @@ class _Walk:
 
 
 def _branches(given: Schema) -> Iterator[Schema]:
-    """Yield what logic says about the same values, at any depth."""
+    """Yield the parts of logic that apply to the same values, at any depth."""
     found: Iterable[Any] = [part for keyword in _LOGIC for part in given.get(keyword) or ()]
     for part in (*found, given.get("not")):
         if part:
@@ -219,7 +219,7 @@ def _branches(given: Schema) -> Iterator[Schema]:
 
 
 def _either(given: Schema) -> bool:
-    """Return whether anyOf is the pair that stands for int-or-string."""
+    """Return whether anyOf is that of int-or-string."""
     parts = given.get("anyOf") or []
     return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
 
@@ -241,7 +241,7 @@ def _inferred(given: Schema) -> str:
 def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
     """Return a part of logic without forbidden keywords, and whether it checks the same.
 
-    outside: the node around it.
+    outside: the node that contains it.
     """
     kept: Schema = {}
     exact, kind = True, _kind(outside)
@@ -254,7 +254,7 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
             exact = exact and not value and key != "additionalProperties"
         elif key == "properties":
             if kind not in ("", "object"):
-                continue  # the values have no fields
+                continue  # values of this type have no fields
             kept[key] = {}
             for name, child in value.items():
                 if name == "metadata" or name not in (outside.get("properties") or {}):
@@ -264,7 +264,7 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
                 exact = exact and same
         elif key == "items":
             if kind not in ("", "array"):
-                continue  # the values have no items
+                continue  # values of this type have no items
             if isinstance(value, dict) and isinstance(outside.get("items"), dict):
                 kept[key], same = _stripped(value, outside["items"])
                 exact = exact and same
@@ -287,5 +287,5 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
 
 
 def _kind(made: Schema) -> str:
-    """Return the type of a node that was made; "" where it may be an object or a list, or anything else."""
+    """Return the type of a converted node; "" if it accepts several types."""
     return str(made.get("type") or ("string" if made.get(_INT_OR_STRING) else ""))

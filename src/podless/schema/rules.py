@@ -1,4 +1,4 @@
-"""x-kubernetes-validations: the form of the rules, and the seam for the language that they are written in."""
+"""x-kubernetes-validations: the form of rules, and the protocol of the language that compiles them (CEL)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "
 
 
 class Expressions(Protocol):
-    """Compiles rules. Without one, rules are taken as they are."""
+    """Compiles rules. Without it, only their form is checked."""
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node of a valid schema. above: its ancestors, the root first."""

@@ -17,11 +17,11 @@ from podless.schema.leaves import Leaves
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
 
-# errors after which rules are not looked at
+# reasons of errors after which rules are not evaluated
 BLOCKING = frozenset(
     ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
 )
-# what is said then
+# the error that says so
 UNCHECKED = field.invalid(
     "<nil>",
     None,
@@ -103,7 +103,7 @@ class Schema:
         return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
-        """Compile everything that walks over objects can need; by default it is compiled on demand."""
+        """Compile everything that walks over objects can need. Otherwise the first use compiles it."""
         todo = [self.node]
         while todo:
             charge(8)
@@ -119,8 +119,8 @@ class Schema:
         """Drop unknown fields in place, and coerce the metadata of embedded resources.
 
         unknown: receives the paths of dropped fields as a real server's warnings name them. drop: also drop malformed
-        embedded metadata, as when reading a stored object. The object's own apiVersion, kind and metadata are not
-        changed. Raises Malformed.
+        embedded metadata, for stored objects. The object's own apiVersion, kind and metadata are not changed. Raises
+        Malformed.
         """
         if self.preserve:
             embedded.coerce_embedded(obj, self.node, unknown, drop)
@@ -194,7 +194,7 @@ class Schema:
         return self._blocked(errors + self._lists(obj, old))
 
     def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
-        """Return the error that rules were not checked, because the object has invalid types."""
+        """Add the error that rules were not checked, if invalid types prevent that, and return all errors."""
         if any(error.reason in BLOCKING for error in each(errors)) and self.has_rules:
             errors.append(UNCHECKED)
         return errors

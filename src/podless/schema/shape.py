@@ -1,7 +1,7 @@
-"""The form of a schema's JSON: that each keyword has the JSON type that the API gives it, and how deep it nests.
+"""Checks the JSON of a schema: that each keyword has its JSON type, and that it does not nest too deeply.
 
-A server decodes definitions into typed structs before; this check is for schemas from elsewhere, so that no walk
-stumbles over a list where an object should be.
+A server has decoded definitions into typed structs before. This check is for schemas from other sources, so that no
+walk meets a list in place of an object.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
 from podless.schema.shown import is_deeper
 
-# deeper schemas are rejected: every walk recurses into them
+# maximum depth: every walk recurses
 DEPTH = 150
 
 _STRINGS = ("id", "$schema", "$ref", "description", "type", "format", "title", "pattern")
@@ -89,7 +89,7 @@ def _rules(value: Any, path: str) -> list[FieldError]:
 
 
 def child_schemas(node: dict[str, Any]) -> Iterator[Any]:
-    """Yield the schemas right below a node, in the order in which a real server visits them; null is an empty one."""
+    """Yield the schemas directly below a node, in the order in which a real server visits them; null counts as {}."""
     items = node.get("items")
     if items.__class__ is list:
         yield from (item or {} for item in each(items))

@@ -1,4 +1,4 @@
-"""Values as errors show them."""
+"""Values in the form in which errors show them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.structs.gotypes import canonical_json
 
-# errors after which no further values are looked at
+# errors after which validation stops
 MOST = 5000
-# values that nest deeper are not shown, for printing them recurses
+# deeper values are not shown, because printing them recurses
 _DEPTH = 200
 
 
 def show_value(value: Any) -> Any:
-    """Return the value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced.
+    """Return the value with sorted keys, as Go prints it. Scalars stay; a value that nests too deeply is replaced.
 
     Releases that show no JSON print lists and maps as Go code.
     """
@@ -29,12 +29,12 @@ def show_value(value: Any) -> Any:
 
 
 def sort_value(value: Any) -> Any:
-    """Return a list or map with sorted keys, or a text where it nests too deep."""
+    """Return a list or map with sorted keys, or a text if it nests too deeply."""
     return canonical_json(value) if not is_deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Return whether a JSON value has more than so many levels; it is looked at without recursion."""
+    """Return whether a JSON value has more levels than `most`. Does not recurse."""
     level = [value]
     for _ in range(most + 1):
         below: list[Any] = []

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from podless.cel.program import Program
     from podless.schema import Schema
 
-BUDGET = 10 * LIMIT  # cost of all expressions for one object in one step, as for the rules of an object
+BUDGET = 10 * LIMIT  # CEL cost of all expressions of one step for one object; the same as for an object's rules
 
 
 @dataclass(slots=True)
 class ConversionStep:
-    """What changes from one version to another.
+    """The conversion from one version to another.
 
-    schema: of the target version. moves: as `sort_moves` gives them. values: the targets of programs.
+    schema: of the target version. moves: as `sort_moves` gives them. values: fields, with the programs for their
+    values.
     """
 
     source: str
@@ -38,7 +39,7 @@ class ConversionStep:
     defaults: list[tuple[DeclaredPath, Any]] = field(default_factory=list)
 
     def carry_out(self, obj: Object) -> Object:
-        """Return an object of the source version as one of the target version, a new one. Raises ConversionFault."""
+        """Return an object of the source version as a new object of the target version. Raises ConversionFault."""
         made: Object = serializer.copy_value(obj)
         try:
             move_values(made, self.moves)
@@ -58,7 +59,7 @@ class ConversionStep:
         try:
             value, cost = program.run(obj, limit=min(LIMIT, left))
             plain = to_json(value, program.type, account)
-        except NoSuchKey as error:  # the object has none of the fields that the value is made of
+        except NoSuchKey as error:  # fields that the expression needs are missing, so the target field stays unset
             return error.cost
         except EvaluationError as error:
             raise ConversionFault(f"{path.text}: {error}") from None
@@ -67,13 +68,13 @@ class ConversionStep:
         if path.steps[0] == "metadata" and not isinstance(plain, str | None):
             raise ConversionFault(f"{path.text}: a label or annotation must be a string")
         if plain is None and program.type.kind == "opaque":
-            remove_value(made, path)  # optional.none()
+            remove_value(made, path)  # the expression returned optional.none()
         else:
             put_value(made, path, plain)
         return cost
 
     def complete(self) -> None:
-        """Make all that conversions can need."""
+        """Compile everything that conversions can need."""
         for _, program in self.values:
             program.complete()
 
@@ -96,7 +97,7 @@ class Conversions:
                 self._ways[source, target] = way
 
     def _search(self, source: str) -> dict[str, tuple[ConversionStep, ...]]:
-        """Return the shortest way from a version to each other one."""
+        """Return the shortest sequence of steps from a version to each other one."""
         found: dict[str, tuple[ConversionStep, ...]] = {source: ()}
         todo = deque([source])
         while todo:
@@ -108,7 +109,7 @@ class Conversions:
         return found
 
     def can_convert(self, source: str, target: str) -> bool:
-        """Return whether there is a way from a version to another."""
+        """Return whether steps lead from one version to the other."""
         return source == target or (source, target) in self._ways
 
     def convert(self, obj: Object, api_version: str) -> Object:
@@ -119,7 +120,7 @@ class Conversions:
         made, before = obj, None
         group = api_version.rpartition("/")[0]
         for step in self._ways.get((source, target), ()):
-            if before is not None:  # in the version on the way there is only what that knows
+            if before is not None:  # an intermediate version keeps only the fields of its schema
                 made["apiVersion"] = f"{group}/{step.source}"
                 before.schema.prune(made, drop=True)
             before = step
@@ -130,6 +131,6 @@ class Conversions:
         return {**made, "apiVersion": api_version}
 
     def complete(self) -> None:
-        """Make all that conversions can need."""
+        """Compile everything that conversions can need."""
         for step in self.steps.values():
             step.complete()

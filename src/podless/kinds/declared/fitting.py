@@ -1,4 +1,4 @@
-"""Checks whether a value fits into a field: that of another field, of an expression, or a default."""
+"""Checks whether the value of another field, of an expression, or a default fits into a field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.runtime.meter import charge
 from podless.schema import Schema
 
 _EITHER: Final = "int-or-string"
-# which kinds of values of CEL fit where, by the type of the field; dyn fits everywhere
+# CEL types that fit into a field, by the field's type; dyn fits into all
 _KINDS: Final = {
     "string": ("string", "timestamp", "duration", "bytes"),
     "integer": ("int", "uint"),
@@ -22,16 +22,16 @@ _KINDS: Final = {
 }
 _SCALARS: Final = ("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp", "null")
 _WITH_JSON: Final = (*_SCALARS, "list", "map", "dyn", "param")
-_OBJECT: Final = "selfType"  # the names of all types of objects begin so (cel/declared.py)
+_OBJECT: Final = "selfType"  # names of object types begin with this (cel/declared.py)
 
 
 def _type_of(node: Object) -> str:
-    """Return the type of a field; "" for any."""
+    """Return the type of a field, "" for any."""
     return _EITHER if node.get("x-kubernetes-int-or-string") else node.get("type") or ""
 
 
 def check_move(source: Object, target: Object) -> str:
-    """Return why a field of one schema cannot move to another, as far as their types show; "" if it can."""
+    """Return why a field cannot move to another one, judged by their types; "" if it can."""
     todo = [(source, target, "")]
     while todo:
         charge(1)
@@ -57,7 +57,7 @@ _WIDER: Final = (("integer", "number"), ("integer", _EITHER), ("string", _EITHER
 
 
 def check_value(type_: Type, node: Object) -> str:
-    """Return why the values of a CEL type do not fit into a field; "" if they do."""
+    """Return why values of a CEL type do not fit into a field; "" if they do."""
     while type_.kind == "opaque" and type_.name == "optional_type":
         type_ = type_.params[0]
     if type_.kind not in _WITH_JSON and type_.name != "wrapper" and not type_.name.startswith(_OBJECT):

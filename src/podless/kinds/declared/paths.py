@@ -15,15 +15,15 @@ _STEP = re.compile(
 )
 _STEPS_MOST = 64
 _TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
-ANYTHING: Object = {}  # the schema of a field of which no schema knows anything
+ANYTHING: Object = {}  # the schema of a field that may have any value
 
 
 class BadPath(Exception):
-    """A text is no path; the message says why."""
+    """The text is not a path; the message says why."""
 
 
 class PathMisfit(Exception):
-    """An object has something else where a path needs an object; the message names the place."""
+    """A value on the way of a path is not an object; the message names the place."""
 
 
 class DeclaredPath(NamedTuple):
@@ -79,7 +79,7 @@ def parse_path(text: Any) -> DeclaredPath:
 
 
 def find_schema(schema: Object, path: DeclaredPath) -> Object | None:
-    """Return the schema of a field; None where the schema knows no such field, ANYTHING where it allows any."""
+    """Return the schema of a field: None if the schema has no such field, ANYTHING if it allows any value."""
     node: Any = schema
     steps = path.steps
     if steps[0] == "metadata":
@@ -131,7 +131,7 @@ def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False)
 
 
 def put_value(obj: Object, path: DeclaredPath, value: Any) -> None:
-    """Set a field, and make the objects on the way to it. Raises Misfit."""
+    """Set a field, and create missing objects on the way to it. Raises Misfit."""
     try:
         for holder in find_holders(obj, path.steps, make=True):
             holder[path.name] = value
@@ -146,14 +146,14 @@ def remove_value(obj: Object, path: DeclaredPath) -> None:
 
 
 def is_within(path: DeclaredPath, other: DeclaredPath) -> bool:
-    """Return whether a path is another one, or leads to something in it."""
+    """Return whether a path equals another one, or leads to something below it."""
     return path.steps[: len(other.steps)] == other.steps
 
 
 def sort_moves(
     moves: Mapping[DeclaredPath, DeclaredPath],
 ) -> list[tuple[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]]]:
-    """Return moves grouped by the list that they are in, the deepest lists first. Paths start at an item."""
+    """Return moves grouped by the list that contains their fields, the deepest lists first. Paths start at an item."""
     by_prefix: dict[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]] = {}
     for source, target in moves.items():
         prefix = source.prefix
@@ -167,7 +167,7 @@ _NOTHING: Any = object()
 def move_values(
     obj: Object, moves: list[tuple[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]]]
 ) -> None:
-    """Carry out moves: those of one list take all values first, so that two fields can change places. Raises Misfit."""
+    """Carry out moves. All values of one list are taken first, so that two fields can be swapped. Raises Misfit."""
     for prefix, together in moves:
         for item in list(find_holders(obj, (*prefix, ""))):
             taken = [(target, _take_value(item, source)) for source, target in together]

@@ -1,4 +1,4 @@
-"""The annotation of a definition as conversions, and all that is wrong with it."""
+"""Reads the annotation of a definition as conversions, and reports all errors in it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from podless.runtime.meter import charge
 if TYPE_CHECKING:
     from podless.schema import Schema
 
-_MOST = 500  # entries and paths of all of them
-_EXPRESSION_MOST = 4096  # characters
-_EXPRESSIONS_MOST = 32768  # characters of all of them: compiling takes 12 us for each
-# an estimated cost from which on nothing is known of a size, such as that of string(1); the evaluation is limited, too
+_MOST = 500  # maximum number of entries and paths together
+_EXPRESSION_MOST = 4096  # maximum characters of one expression
+_EXPRESSIONS_MOST = 32768  # maximum characters of all expressions; compiling takes 12 us for each character
+# costs from here on mean that a size is unknown, such as that of string(1); the evaluation has its own limit
 _UNKNOWN = 1 << 60
 _WORDS = ("from", "to", "move", "set", "remove", "default")
 _TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
-# what expressions see of metadata
+# the part of metadata that expressions can read
 _METADATA: Object = {
     "type": "object",
     "properties": {
@@ -44,7 +44,7 @@ _METADATA: Object = {
 def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tuple[Conversions, list[FieldError]]:
     """Return the conversions that an annotation declares, and the errors in it.
 
-    schemas: of all versions, by name. path: of the annotation, for the errors.
+    schemas: of all versions, by name. path: path of the annotation, for the errors.
     """
     reader = _Reader(schemas)
     reader.read_entries(text, path)
@@ -66,12 +66,12 @@ class _Reader:
         self._moves: dict[tuple[str, str], dict[DeclaredPath, DeclaredPath]] = {}
         self._written: dict[tuple[str, str], list[DeclaredPath]] = {}
         self._count = 0
-        self._length = 0  # of all expressions
+        self._length = 0  # characters of all expressions so far
         self.steps: dict[tuple[str, str], ConversionStep] = {}
         self.errors: list[FieldError] = []
 
     def read_entries(self, text: str, path: str) -> None:
-        """Read all entries."""
+        """Read all entries of the annotation."""
         try:
             entries = serializer.decode_yaml(text.encode())
         except serializer.YAMLError as error:
@@ -143,7 +143,7 @@ class _Reader:
                 self._move(pair[::-1], target, source, place)
 
     def _move(self, pair: tuple[str, str], source: DeclaredPath, target: DeclaredPath, place: str) -> bool:
-        """Note a move. Returns whether it is sound."""
+        """Record a move. Returns whether it is valid."""
         schemas = [self._schemas[name].openapi for name in pair]
         found = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
         assert found[0] is not None
@@ -228,7 +228,7 @@ class _Reader:
             self.steps[pair].defaults.append((path, value))
 
     def _each(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:
-        """Yield the entries of a map, as many as there may be."""
+        """Yield the entries of a map, up to the maximum number."""
         if given is None:
             return
         if not isinstance(given, dict):
@@ -253,7 +253,7 @@ class _Reader:
         return path
 
     def _claim(self, pair: tuple[str, str], path: DeclaredPath, at: str) -> bool:
-        """Return whether nothing else writes to a field, or to a part of it."""
+        """Reserve a field for one value. Returns False if another one writes to it, or to a part of it."""
         written = self._written[pair]
         charge(len(written))
         for other in written:

@@ -1,4 +1,4 @@
-"""Declared conversions on trial: objects that the schemas allow are converted to another version and back."""
+"""Tries declared conversions: generated objects are converted to another version and back."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from podless.schema.examples import make_examples
 if TYPE_CHECKING:
     from podless.schema import Schema
 
-_EXAMPLES = 8  # objects for each step
-_FAULTS_MOST = 2  # objects that cannot be converted in a step, which may have taken long
-_TOLD_MOST = 20  # warnings
-_SHOWN = 120  # characters of a value
+_EXAMPLES = 8  # objects for each pair of versions
+_FAULTS_MOST = 2  # failed objects after which a pair is given up, because failing may take long
+_TOLD_MOST = 20  # maximum warnings
+_SHOWN = 120  # characters of a value in a warning
 
 
 def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], group: str, kind: str) -> list[str]:
-    """Return what generated objects lose, or how they fail, on the way to another version and back; each once.
+    """Return the differences and errors of generated objects that are converted to another version and back.
 
     schemas: of all versions, by name.
     """
@@ -49,7 +49,7 @@ def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], gro
 def _try(
     conversions: Conversions, schemas: Mapping[str, Schema], obj: Object, source: str, target: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the faults of the conversion of one object: place and text."""
+    """Yield place and text of each fault in the conversion of one object."""
     group = obj["apiVersion"].rpartition("/")[0]
     try:
         there = conversions.convert(obj, f"{group}/{target}")
@@ -73,7 +73,7 @@ def _try(
 
 
 def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the places where two values differ."""
+    """Yield (place, before, after) for each difference of two values."""
     charge(1)
     if isinstance(before, dict) and isinstance(after, dict):
         for name in dict.fromkeys((*before, *after)):

@@ -1,4 +1,4 @@
-"""Values of CEL as JSON, by their type."""
+"""Converts values of CEL to JSON, by their type."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from podless.cel.types import DYN, Type
 from podless.cel.values import Duration, Optional, Timestamp, Uint
 from podless.runtime.meter import charge
 
-VALUES_MOST: Final = 4 << 20  # bytes of all values of an object, about; a webhook may answer as many
-_PART: Final = 64  # bytes that each part of a value is taken for at least
-_DEEP: Final = 100  # levels
-_TEXTS: Final = 64  # bytes of a text for a step
+VALUES_MOST: Final = 4 << 20  # approximate bytes of all values of an object; the answer of a webhook has the same limit
+_PART: Final = 64  # minimum bytes that each part of a value counts
+_DEEP: Final = 100  # maximum depth
+_TEXTS: Final = 64  # bytes of a text that count as one step of the meter
 _PLAIN: Final = (str, bool, int, float)
 
 
 class ValueTooLarge(Exception):
-    """A value has no form in JSON, or a too large one; the message says which."""
+    """A value has no JSON form, or is too large; the message says which."""
 
 
 class Account:
-    """The size that the values of one object may still reach.
+    """The bytes that values of one object may still have.
 
-    Lists share their items, so nested lists cost nothing to make.
+    Nested lists share their items, so small expressions can make huge values.
     """
 
     __slots__ = ("left",)
@@ -36,7 +36,7 @@ class Account:
         self.left = VALUES_MOST
 
     def charge(self, size: int) -> None:
-        """Count a part of a value. Raises ValueTooLarge."""
+        """Subtract the bytes of a part. Raises ValueTooLarge."""
         charge(1 + size // _TEXTS)
         self.left -= max(size, _PART)
         if self.left < 0:
@@ -74,7 +74,7 @@ def _object(value: dict[Any, Any], type_: Type, account: Account, depth: int) ->
         if not isinstance(key, str):
             raise ValueTooLarge("the value has a key that is not a string")
         account.charge(len(key) + 4)
-        # podless.cel.convert writes fields that no expression can name with a space before them
+        # podless.cel.convert puts a space before names that no expression can write
         name = key[1:] if isinstance(item, Unknown) else unescape_field(key) if named else key
         made[name] = _convert(item, inner, account, depth)
     return made
