@@ -69,6 +69,16 @@ def field(file: StructFile, name: str) -> Field:
     return next(part for part in file.struct("ThingSpec").parts if part.name == name)
 
 
+def test_a_file_can_replace_structs_of_another_one(tmp_path: pathlib.Path, file: StructFile) -> None:
+    part = "struct Part  # Other.\n  1  size  int32  # Its size.\n"
+    (tmp_path / "demo" / "v0.fields").write_text(f"like demo/v1\n\n{part}")
+    like = StructFile("demo/v0", tmp_path)
+    assert like.names == file.names
+    assert (like.struct("Thing").go, like.struct("Thing").home) == ("v0.Thing", "demo/v0")
+    assert [field.name for field in like.struct("Part").parts] == ["size"]
+    assert (like.texts("Part")[""], like.texts("Thing")) == ("Other.", file.texts("Thing"))
+
+
 def test_a_kind_begins_with_what_the_envelope_has(file: StructFile) -> None:
     thing = file.struct("Thing")
     assert (thing.name, thing.go, thing.home, thing.atomic, thing.union) == (
@@ -174,7 +184,7 @@ def test_fields_are_parsed_when_they_are_needed(tmp_path: pathlib.Path) -> None:
         ("2  kind   types.UID", "2  kind   nowhere/v1.Thing", "28: kind: {folder}/nowhere/v1.fields: No such file"),
         ("struct Part recursive", "struct Part round", "26: Part: a struct has no option 'round'"),
         ("text Words", "struct Part", "37: Part is there twice"),
-        ("text Words", "words Words", "37: a block begins with struct, kind, type, text or enum, and a name"),
+        ("text Words", "words Words", "37: a block begins with struct, kind, type, text, enum or like, and a name"),
         ("enum v1.Empty{,Full}", "enum v1.Empty", "4: this is no `enum v1.Name{{value,value}}`"),
     ],
 )

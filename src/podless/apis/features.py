@@ -128,10 +128,6 @@ CHANGES: Final[Mapping[str, str]] = {
 }
 
 
-# group and version that podless does not serve -> the releases that do
-UNSERVED: Final[Mapping[tuple[str, str], str]] = {("flowcontrol.apiserver.k8s.io", "v1beta3"): "-1.31"}
-
-
 def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Release:
     """Return a release with some gates set. Raises StartError for one that is not known, or cannot be set so."""
     if name not in NAMES:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from podless.apis import offline
 from podless.apis.apiextensions import definition
-from podless.apis.features import UNSERVED
 from podless.apis.offline import Checked
 from podless.check.catalog import DEFINITION, Catalog
 from podless.check.findings import Finding, Report, Severity
@@ -233,20 +232,12 @@ class Judge:
         """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
             found.warn("not checked, for its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
-        elif self._is_unserved(found.outcome.notes, version):
-            found.warn("not checked, for podless does not serve this version", part.at, ("apiVersion",), "Unchecked")
         elif self._rules.ignore_unknown:
             shown = f"{name}.{group}" if group else name
             found.outcome.report.skipped[shown] = found.outcome.report.skipped.get(shown, 0) + 1
         else:
             said = f'no matches for kind "{name}" in version "{version}"'
             found.error(said, part.at, ("kind",), "UnknownKind")
-
-    def _is_unserved(self, notes: Notes, version: gvk.GroupVersion) -> bool:
-        """Return whether the release has a group-version that podless does not serve."""
-        span = UNSERVED.get((version.group, version.version), "")
-        notes.ask(span)
-        return bool(span) and self.release.covers(span)
 
     def _before(
         self, identity: ObjectIdentity, kind: Kind, version: Version, part: DocumentPart, found: _Found

@@ -71,6 +71,7 @@ class FieldsError(ValueError):
 class _Block(NamedTuple):
     """The place of a block in a file. word: its kind. start, size: in bytes."""
 
+    path: Path
     word: str
     start: int
     size: int
@@ -151,11 +152,12 @@ class StructFile:
         self.home = home
         self._release = release
         self._folder, _, self._version = home.partition("/")
+        self._root = folder
         self._path = folder / f"{home}.fields"
         self._enums: dict[str, tuple[str, ...]] = {}
         self._structs: dict[str, Struct] = {}
         self._types: dict[str, GoType] = dict(_SHARED)
-        self._blocks = self._split()
+        self._blocks = self._split(self._path)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -200,11 +202,15 @@ class StructFile:
                     found = {key: text for key, text in inner.items() if key} | found
         return found
 
-    def _split(self) -> dict[str, _Block]:
-        """Find the blocks: each is a header and indented lines, and ends with an empty line."""
+    def _split(self, path: Path) -> dict[str, _Block]:
+        """Find the blocks of a file: each is a header and indented lines, and ends with an empty line.
+
+        The file may replace blocks of the file that it names with `like`.
+        """
         found: dict[str, _Block] = {}
+        base: dict[str, _Block] = {}
         end = -2
-        for part in self._bytes().split(b"\n\n"):
+        for part in _read_bytes(path).split(b"\n\n"):
             start = end + 2
             end = start + len(part)
             while part.startswith((b"#", b"\n")):  # a comment, or one more empty line
@@ -214,37 +220,34 @@ class StructFile:
             start = end - len(part)
             word, _, rest = part.partition(b"\n")[0].decode().partition(" ")
             if word == "enum":
-                self._declare(part.decode(), start)
+                self._declare(part.decode(), path, start)
+            elif word == "like" and rest.strip():
+                base = self._split(self._root / f"{rest.strip()}.fields")
             elif word in _BLOCKS and rest.strip():
                 name = rest.split(None, 1)[0]
                 if name in found:
-                    raise self._error(start, f"{name} is there twice")
-                found[name] = _Block(_BLOCKS[word], start, len(part))
+                    raise _error(path, start, f"{name} is there twice")
+                found[name] = _Block(path, _BLOCKS[word], start, len(part))
             else:
-                raise self._error(start, f"a block begins with {', '.join(_BLOCKS)} or enum, and a name")
-        return found
+                raise _error(path, start, f"a block begins with {', '.join(_BLOCKS)}, enum or like, and a name")
+        return base | found
 
-    def _bytes(self) -> bytes:
-        try:
-            return self._path.read_bytes()
-        except OSError as error:
-            raise FieldsError(f"{self._path}: {error.strerror}: there is no such group-version") from None
-
-    def _read_block(self, name: str, block: _Block) -> list[str]:
+    @staticmethod
+    def _read_block(name: str, block: _Block) -> list[str]:
         """Return the lines of a block, the header first."""
-        with self._path.open("rb") as file:
+        with block.path.open("rb") as file:
             file.seek(block.start)
             lines = file.read(block.size).decode().rstrip("\n").split("\n")
         if lines[0].split(None, 2)[:2] != [block.word, name]:
-            raise FieldsError(f"{self._path}: the file has changed since podless began to use it: restart podless")
+            raise FieldsError(f"{block.path}: the file has changed since podless began to use it: restart podless")
         return lines
 
-    def _declare(self, text: str, start: int) -> None:
+    def _declare(self, text: str, path: Path, start: int) -> None:
         """Read lines that name the values of string types."""
         for place, line in enumerate(text.rstrip("\n").split("\n")):
             match = _ENUM.fullmatch(line.removeprefix("enum ").strip())
             if match is None or not line.startswith("enum "):
-                raise self._error(start, "this is no `enum v1.Name{value,value}`", place)
+                raise _error(path, start, "this is no `enum v1.Name{value,value}`", place)
             self._enums[match[1]] = tuple(match[2].split(","))
 
     def _make(self, name: str, block: _Block) -> Struct:
@@ -257,7 +260,7 @@ class StructFile:
                 discriminator, _, fields = value.partition(":")
                 union = discriminator, tuple(fields.split(","))
             elif word not in ("atomic", "recursive"):
-                raise self._error(block.start, f"{name}: a struct has no option {word!r}")
+                raise _error(block.path, block.start, f"{name}: a struct has no option {word!r}")
         return Struct(
             name,
             partial(self._fields, name, block),
@@ -276,7 +279,7 @@ class StructFile:
                 continue
             match = _FIELD.fullmatch(said)
             if match is None:
-                raise self._error(block.start, "this is no `number name type options # text`", place)
+                raise _error(block.path, block.start, "this is no `number name type options # text`", place)
             number, name, pointer, kind, options = match.groups()
             try:
                 given = _options(options)
@@ -290,7 +293,7 @@ class StructFile:
                     given.pop("gate", None)
                 found.append(Field(name, self._type(kind), int(number), pointer == "*", **given))
             except ValueError as error:
-                raise self._error(block.start, f"{name}: {error}", place) from None
+                raise _error(block.path, block.start, f"{name}: {error}", place) from None
         return tuple(found)
 
     def _type(self, text: str) -> GoType:
@@ -343,7 +346,9 @@ class StructFile:
             elif form in _FORMS:
                 forms[_FORMS[form]] = text.strip()
             elif not form.startswith("#"):
-                raise self._error(block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", place)
+                raise _error(
+                    block.path, block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", place
+                )
         if not forms:
             raise ValueError(f"{name} is a name for a text, no type of fields")
 
@@ -353,10 +358,18 @@ class StructFile:
 
         return Union(f"{self._version}.{name}", choose, refusal)
 
-    def _error(self, start: int, text: str, place: int = 0) -> FieldsError:
-        """Return the error of a line. start: the block's first byte. place: the line in the block."""
-        line = self._bytes().count(b"\n", 0, start) + 1 + place
-        return FieldsError(f"{self._path}:{line}: {text}")
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FieldsError(f"{path}: {error.strerror}: there is no such group-version") from None
+
+
+def _error(path: Path, start: int, text: str, place: int = 0) -> FieldsError:
+    """Return the error of a line. start: the first byte of the block. place: the line in the block."""
+    line = _read_bytes(path).count(b"\n", 0, start) + 1 + place
+    return FieldsError(f"{path}:{line}: {text}")
 
 
 _files: dict[tuple[str, Release], StructFile] = {}

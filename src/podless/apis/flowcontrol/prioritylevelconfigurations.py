@@ -15,24 +15,57 @@ from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
+from podless.runtime.sorting import by_name
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
+from podless.structs.structs import arrange_fields
 
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 PRIORITY_LEVEL_CONFIGURATION_SPEC = load_struct("flowcontrol/v1", "PriorityLevelConfigurationSpec")
 
 _EXEMPT, _LIMITED = "Exempt", "Limited"
 _QUEUE, _REJECT = "Queue", "Reject"
 _MOST_QUEUES, _MOST_BITS = 10_000_000, 60
 _POSITIVE, _NOT_NEGATIVE = "must be positive", "must be a non-negative integer"
+_OLD = "v1beta3"  # there, 0 shares mean the default, unless the annotation is set
+_KEEPS_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
+_SHARES = 30
 
 
 class PriorityLevelStrategy(parts.FlowStrategy):
     """A level has limits, or none."""
 
+    def default(self, version: Version, obj: Object) -> None:
+        limited = obj["spec"].get("limited")
+        if version.name == _OLD and limited is not None and not limited["nominalConcurrencyShares"]:
+            limited["nominalConcurrencyShares"] = 0 if _KEEPS_ZERO in _annotations(obj) else _SHARES
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """Return the level in a version. Only v1beta3 has the annotation, on levels with 0 shares."""
+        made, metadata = super().convert(kind, version, obj), obj["metadata"]
+        annotations = {key: value for key, value in _annotations(obj).items() if key != _KEEPS_ZERO}
+        limited = obj["spec"].get("limited") or {}
+        if version.name == _OLD and limited.get("nominalConcurrencyShares") == 0:
+            annotations[_KEEPS_ZERO] = ""
+        if annotations != _annotations(obj):
+            metadata = metadata | {"annotations": by_name(annotations)}
+            if not annotations:
+                del metadata["annotations"]
+            made["metadata"] = arrange_fields(OBJECT_META, metadata)
+        return made
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        return self.convert(kind, version, obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        return self.convert(kind, kind.by_version[kind.storage_version], obj)
+
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
+        if version.name != _OLD and _KEEPS_ZERO in _annotations(obj):
+            errors.insert(0, field.forbidden("metadata.annotations", f"annotation '{_KEEPS_ZERO}' is forbidden"))
         wanted = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)
         text = ""
         if wanted is not None and name == "exempt":
@@ -43,6 +76,11 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         if text:
             errors.append(field.invalid("spec", gostructs.format_struct(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
         return [*errors, *parts.validate_conditions(obj)]
+
+
+def _annotations(obj: Object) -> Object:
+    found: Object = obj["metadata"].get("annotations") or {}
+    return found
 
 
 def _spec(spec: Object, name: str) -> Iterator[FieldError]:
