@@ -429,7 +429,7 @@ def test_both_lock_files_have_the_same_versions() -> None:
     assert {*pins[0]} <= {*pins[1]}, "make serve would install others than make test"
 
 
-WRITES = {"commit", "chain"}  # the methods of a store that write
+WRITES = {"commit", "commit_chain"}  # the methods of a store that write
 # who may call them, and why no one else need do so
 WRITERS = {
     "verbs/storage.py": "the funnel: every write of a running server",

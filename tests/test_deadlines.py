@@ -178,7 +178,7 @@ def changed(size: int) -> Work:
 
 def warned(size: int) -> Work:
     obj = POD.stored(**pod(size))
-    return lambda: PODS.strategy.warnings(POD.version, obj, None)
+    return lambda: PODS.strategy.list_warnings(POD.version, obj, None)
 
 
 def filled(size: int) -> Work:

@@ -100,7 +100,7 @@ async def _questions(urls: list[str], seconds: float) -> float:
     await store.open()
     until, count = time.perf_counter() + seconds, 0
     while time.perf_counter() < until:
-        await store.current()
+        await store.read_revision()
         count += 1
     await store.close()
     return count / seconds

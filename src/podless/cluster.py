@@ -203,7 +203,7 @@ class Cluster:
     async def _find_readers(self, api: API) -> list[Controller]:
         """Return the controllers of a read-only server. Only one without any data makes what every cluster has."""
         readers = [each for each in self._controllers if not each.leads]
-        records, _ = await api.store.range(core.NAMESPACES.prefix)
+        records, _ = await api.store.read_range(core.NAMESPACES.prefix)
         return [each for each in readers if not isinstance(each, Roles | Initial)] if records else readers
 
     async def _load_hooks(self) -> LoadedHooks | None:
@@ -239,7 +239,7 @@ class Cluster:
             for controller in self._controllers:
                 await controller.flush()
             await asyncio.sleep(0)
-            current = await self.store.current()
+            current = await self.store.read_revision()
             busy = any(controller.queue.is_busy(rest) for controller in self._controllers)
             if busy or current != revision:
                 revision, since = current, loop.time()
@@ -351,5 +351,5 @@ def admin_token(path: Path) -> str:
 async def _external(cache: Cache, namespace: str, name: str) -> str:
     """Return the host of a Service of type ExternalName, "" for other Services."""
     kind = core.SERVICES
-    entry = (await cache.loaded(kind.keys)).get(kind.key(namespace, name))
+    entry = (await cache.load_collection(kind.keys)).get(kind.key(namespace, name))
     return str(entry.decode()["spec"].get("externalName") or "") if entry is not None else ""

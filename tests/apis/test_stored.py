@@ -83,12 +83,12 @@ async def store(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
 
 async def test_the_releases_that_have_written_are_noted(store: SQLiteStore) -> None:
     assert await note_release(store, choose_release("1.36")) is None
-    written = await store.current()
+    written = await store.read_revision()
     assert await note_release(store, choose_release("1.36")) is None
-    assert await store.current() == written  # nothing new is to be noted
+    assert await store.read_revision() == written  # nothing new is to be noted
     for release in ("1.35", "1.36", "1.37", "1.36"):  # each may read what another one has written
         assert await note_release(store, choose_release(release)) is not None
-    ((_, stored, *_),) = [record for record in (await store.range(KEY))[0] if record.key == KEY]
+    ((_, stored, *_),) = [record for record in (await store.read_range(KEY))[0] if record.key == KEY]
     assert stored.data == b"1.35-1.37"
 
 

@@ -53,7 +53,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 async def test_all_who_come_in_one_turn_share_a_question(store: Store) -> None:
-    waiting = [store.question.wait() for _ in range(100)]
+    waiting = [store.question.wait_until_current() for _ in range(100)]
     await turns()
     assert store.put == 1
     store.answer()
@@ -62,9 +62,9 @@ async def test_all_who_come_in_one_turn_share_a_question(store: Store) -> None:
 
 
 async def test_who_comes_after_a_question_was_put_has_the_next_one(store: Store) -> None:
-    first = store.question.wait()
+    first = store.question.wait_until_current()
     await turns()
-    second = store.question.wait()
+    second = store.question.wait_until_current()
     await turns()
     store.answer()
     await turns()
@@ -77,7 +77,7 @@ async def test_who_comes_after_a_question_was_put_has_the_next_one(store: Store)
 async def test_few_questions_are_under_way_at_once(store: Store) -> None:
     waiting = []
     for _ in range(50):
-        waiting.append(store.question.wait())
+        waiting.append(store.question.wait_until_current())
         await turns()
     assert store.put < 10
     while store.questions:
@@ -92,16 +92,16 @@ async def test_one_that_fails_keeps_nobody_from_going_on(store: Store) -> None:
         raise RuntimeError
 
     store.question.call_when_current(fails)
-    waiting = store.question.wait()
+    waiting = store.question.wait_until_current()
     await turns()
     store.answer()
     await asyncio.wait_for(waiting, 60)
 
 
 async def test_why_there_is_no_answer_is_told_to_all_who_waited_for_it(store: Store) -> None:
-    waiting = [store.question.wait() for _ in range(40)]
+    waiting = [store.question.wait_until_current() for _ in range(40)]
     await turns()
-    later = store.question.wait()
+    later = store.question.wait_until_current()
     store.questions.pop(0)[0].set_exception(OSError("away"))
     for each in waiting:
         with pytest.raises(OSError, match="away"):

@@ -31,7 +31,7 @@ class Watcher:
     def __init__(self, fanout: Fanout) -> None:
         self.told: list[int] = []
         self.batches = self.ended = 0
-        self.follower: Follower = fanout.join(self.take)
+        self.follower: Follower = fanout.add_follower(self.take)
 
     def take(self, events: Sequence[Event]) -> None:
         self.batches += 1
@@ -60,7 +60,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_one_event_to_many_watchers_takes_many_turns() -> None:
     fanout = Fanout(Deliveries())
     watchers = [Watcher(fanout) for _ in range(100)]
-    fanout.publish([event(1)])
+    fanout.queue_events([event(1)])
     assert await turns(lambda: bool(watchers[-1].told)) >= 100
     assert {tuple(watcher.told) for watcher in watchers} == {(1,)}
 
@@ -70,8 +70,8 @@ async def test_collections_take_turns() -> None:
     deliveries = Deliveries()
     long, short = Fanout(deliveries), Fanout(deliveries)
     many, one = [Watcher(long) for _ in range(100)], Watcher(short)
-    long.publish([event(1)])
-    short.publish([event(2)])
+    long.queue_events([event(1)])
+    short.queue_events([event(2)])
     await turns(lambda: bool(one.told))
     assert sum(map(len, (watcher.told for watcher in many))) < 10
     await turns(lambda: bool(many[-1].told))
@@ -81,10 +81,10 @@ async def test_collections_take_turns() -> None:
 async def test_what_comes_in_meanwhile_is_told_next_and_together() -> None:
     fanout = Fanout(Deliveries())
     watchers = [Watcher(fanout) for _ in range(20)]
-    fanout.publish([event(1)])
+    fanout.queue_events([event(1)])
     await turns(lambda: bool(watchers[3].told))
     for revision in range(2, 50):
-        fanout.publish([event(revision)])
+        fanout.queue_events([event(revision)])
     await turns(lambda: len(watchers[-1].told) == 49)
     assert all(watcher.told == list(range(1, 50)) for watcher in watchers)
     assert [watcher.batches for watcher in watchers] == [2] * 20
@@ -95,7 +95,7 @@ async def test_events_are_pending_until_every_watcher_has_them() -> None:
     fanout = Fanout(deliveries)
     watcher = Watcher(fanout)
     for revision in (1, 2):  # the second one waits for the end of the pause after the first
-        fanout.publish([event(revision)])
+        fanout.queue_events([event(revision)])
         assert deliveries.pending == 1
         await turns(lambda: revision in watcher.told)  # noqa: B023
         assert deliveries.pending == 0
@@ -104,7 +104,7 @@ async def test_events_are_pending_until_every_watcher_has_them() -> None:
 async def test_batches_are_bounded_in_bytes() -> None:
     fanout = Fanout(Deliveries())
     watcher = Watcher(fanout)
-    fanout.publish([event(revision, 100_000) for revision in range(1, 21)])
+    fanout.queue_events([event(revision, 100_000) for revision in range(1, 21)])
     await turns(lambda: len(watcher.told) == 20)
     assert watcher.told == list(range(1, 21))
     assert watcher.batches > 5
@@ -114,13 +114,13 @@ async def test_batches_are_bounded_in_bytes() -> None:
 async def test_a_watcher_that_catches_up_hears_of_nothing_twice() -> None:
     fanout = Fanout(Deliveries())
     watchers = [Watcher(fanout) for _ in range(20)]
-    fanout.publish([event(1)])
+    fanout.queue_events([event(1)])
     await turns(lambda: bool(watchers[0].told))
-    fanout.publish([event(2)])
+    fanout.queue_events([event(2)])
     watchers[15].follower.catch_up()
     assert watchers[15].told == [1, 2]
     assert watchers[14].told == []
-    fanout.publish([event(3)])
+    fanout.queue_events([event(3)])
     await turns(lambda: len(watchers[-1].told) == 3)
     assert {tuple(watcher.told) for watcher in watchers} == {(1, 2, 3)}
 
@@ -131,10 +131,10 @@ async def test_who_is_too_far_behind_ends(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "_TOGETHER", 1000)
     fanout = Fanout(Deliveries())
     watchers = [Watcher(fanout) for _ in range(20)]
-    fanout.publish([event(1, 2000)])
+    fanout.queue_events([event(1, 2000)])
     await turns(lambda: bool(watchers[0].told))
     for revision in range(2, 60):
-        fanout.publish([event(revision, 2000)])
+        fanout.queue_events([event(revision, 2000)])
     await turns(lambda: not fanout._under_way)
     told = [len(watcher.told) for watcher in watchers]
     for watcher in watchers:
@@ -151,9 +151,9 @@ async def test_what_fails_keeps_nobody_else_from_hearing(caplog: pytest.LogCaptu
     def fail(events: Sequence[Event]) -> None:
         raise ValueError("x")
 
-    fanout.join(fail)
+    fanout.add_follower(fail)
     watcher = Watcher(fanout)
-    fanout.publish([event(1)])
+    fanout.queue_events([event(1)])
     await turns(lambda: bool(watcher.told))
     assert "cache: an event handler failed" in caplog.text
 
@@ -176,12 +176,12 @@ def test_every_watcher_hears_of_all_since_it_came_once_and_in_order(plan: list[t
         ended: list[tuple[Watcher, int, int]] = []
         for what, number in plan:
             if what == "publish":
-                fanout.publish([event(revision := revision + 1) for _ in range(number % 3 + 1)])
+                fanout.queue_events([event(revision := revision + 1) for _ in range(number % 3 + 1)])
             elif what == "join":
                 watchers.append((Watcher(fanout), revision))
             elif what == "leave" and watchers:
                 gone.append(watchers.pop(number % len(watchers)))
-                gone[-1][0].follower.leave()
+                gone[-1][0].follower.stop_deliveries()
             elif what == "catch up" and watchers:
                 watcher, since = watchers[number % len(watchers)]
                 watcher.follower.catch_up()
@@ -189,7 +189,7 @@ def test_every_watcher_hears_of_all_since_it_came_once_and_in_order(plan: list[t
             elif what == "turn":
                 await asyncio.sleep(0)
             elif what == "end":
-                fanout.end()
+                fanout.end_followers()
                 ended += [(watcher, since, revision) for watcher, since in watchers]
                 watchers.clear()
         await turns(lambda: not fanout._under_way)

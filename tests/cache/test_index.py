@@ -24,7 +24,7 @@ def entry(name: str, label: str | None, size: int = 0) -> Entry:
 
 
 def found(index: LabelIndex, *values: str) -> list[str]:
-    keys = index.find("a", values)
+    keys = index.find_keys("a", values)
     assert keys is not None
     return [key.rpartition("/")[2] for key in keys]
 
@@ -42,11 +42,11 @@ def test_what_changes_while_a_label_is_looked_for_counts(monkeypatch: pytest.Mon
             state.pop(name, None)
             if after is not None:
                 state[name] = after
-            index.change(before, after)
+            index.update_entry(before, after)
 
     changes *= 3
     monkeypatch.setattr(module, "charge", charge)
-    index.follow("a", list(state.values()))
+    index.index_label("a", list(state.values()))
     while changes:
         charge(1)
     held = {value: sorted(n for n, e in state.items() if e.labels.get("a") == value) for value in "xy"}
@@ -59,18 +59,18 @@ def test_what_is_noted_for_a_walk_does_not_grow_with_the_writes(monkeypatch: pyt
 
     def charge(steps: int) -> None:
         for number in range(100):
-            index.change(entry("a", f"v{number}"), entry("a", f"v{number + 1}"))
+            index.update_entry(entry("a", f"v{number}"), entry("a", f"v{number + 1}"))
         noted.append(sum(len(walk.missed) for walk in index._walks))
 
     monkeypatch.setattr(module, "charge", charge)
-    index.follow("a", [entry("a", "v0")])
+    index.index_label("a", [entry("a", "v0")])
     assert noted == [1]
     assert not index._walks
     assert [found(index, f"v{number}") for number in (0, 99, 100)] == [[], [], ["a"]]
 
 
 def test_a_label_that_is_not_followed_is_not_told() -> None:
-    assert LabelIndex().find("a", ["x"]) is None
+    assert LabelIndex().find_keys("a", ["x"]) is None
 
 
 def test_labels_that_others_find_meanwhile_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

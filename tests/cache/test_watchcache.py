@@ -78,14 +78,14 @@ def test_past_states_and_events_are_those_of_the_model(
         for name, number in writes:
             await world.write(name, number)
             if early:
-                collection.follow("n")  # followed from the first write on
+                collection.index_label("n")  # followed from the first write on
         await collection.load()
         for revision, state in enumerate(world.history):
             entries = await collection.under_at(PREFIX, revision)
             assert {entry.key: entry.revision for entry in entries} == state
             assert [entry.key for entry in entries] == sorted(state)
             assert all(b'"resourceVersion":"%d"' % entry.revision in entry.body for entry in entries)
-            events = await collection.since(revision, 0)
+            events = await collection.changes_since(revision, 0)
             assert [event.revision for event in events] == list(range(revision + 1, len(world.history)))
             replayed = dict(state)
             for event in events:
@@ -95,10 +95,10 @@ def test_past_states_and_events_are_those_of_the_model(
                 else:
                     replayed[event.key] = event.after.revision
             assert replayed == world.history[-1]
-        collection.follow("n")
+        collection.index_label("n")
         for wanted in ("3", "5"):
-            held = [entry.key for entry in collection.under(PREFIX)[0] if entry.labels["n"] == wanted]
-            assert [entry.key for entry in collection.labelled(PREFIX, "n", [wanted, "-"]) or ()] == held
+            held = [entry.key for entry in collection.entries_under(PREFIX)[0] if entry.labels["n"] == wanted]
+            assert [entry.key for entry in collection.entries_labelled(PREFIX, "n", [wanted, "-"]) or ()] == held
         if early:
             assert [revision for _, revision, _, _ in world.seen] == list(range(1, len(world.history)))
         await world.store.close()
@@ -119,7 +119,7 @@ async def test_replaced_states_do_not_fill_the_memory() -> None:
     for _ in range(20):
         revision = await world.store.commit([Operation(PREFIX + "ns1/big", big, revision)])
     assert sum(len(event.before.body) for event in collection._window if event.before) <= module.WINDOW_BYTES
-    assert [event.revision for event in await collection.since(1, 0)] == list(range(2, 21))
+    assert [event.revision for event in await collection.changes_since(1, 0)] == list(range(2, 21))
     await world.store.close()
 
 
@@ -128,11 +128,11 @@ async def test_a_page_starts_after_a_key_and_tells_what_is_left() -> None:
     collection = await world.open(early=True)
     for name in NAMES:
         await world.write(name, 1)
-    entries, left = collection.under(PREFIX, most=2)
+    entries, left = collection.entries_under(PREFIX, most=2)
     assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/a", PREFIX + "ns1/b"], 2)
-    entries, left = collection.under(PREFIX, PREFIX + "ns1/b\0")
+    entries, left = collection.entries_under(PREFIX, PREFIX + "ns1/b\0")
     assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/c", PREFIX + "ns2/a"], 0)
-    assert [entry.name for entry in collection.under(PREFIX + "ns2/")[0]] == ["a"]
+    assert [entry.name for entry in collection.entries_under(PREFIX + "ns2/")[0]] == ["a"]
     await world.store.close()
 
 
@@ -159,7 +159,7 @@ async def test_history_from_before_the_resource_is_refused() -> None:
     collection = await world.open(early=True)
     await world.write("ns1/a", 1)
     with pytest.raises(Compacted):
-        await collection.since(0, 1)
+        await collection.changes_since(0, 1)
     await world.store.close()
 
 
@@ -171,7 +171,7 @@ async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_me
     collection = await world.open(early=False)
     for number in range(7):
         await world.write(f"ns1/n{number}", number)
-    page, asked = world.store.page, 0
+    page, asked = world.store.read_page, 0
 
     async def slow(*given: object) -> object:
         nonlocal asked
@@ -183,11 +183,11 @@ async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_me
             await world.write("ns1/n9", 9)
         return await page(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(world.store, "page", slow)
+    monkeypatch.setattr(world.store, "read_page", slow)
     await asyncio.gather(*(collection.load() for _ in range(5)))
     assert (asked, world.cache.loading) == (4, 0)
-    assert {entry.key: entry.revision for entry in collection.under(PREFIX)[0]} == world.history[-1]
-    assert len(await collection.since(7, 0)) == 3
+    assert {entry.key: entry.revision for entry in collection.entries_under(PREFIX)[0]} == world.history[-1]
+    assert len(await collection.changes_since(7, 0)) == 3
     await world.store.close()
 
 
@@ -195,7 +195,7 @@ async def test_a_state_that_was_read_before_changes_were_lost_is_read_again(monk
     world = World()
     collection = await world.open(early=False)
     await world.write("ns1/a", 1)
-    page, lost = world.store.page, False
+    page, lost = world.store.read_page, False
 
     async def overtaken(*given: object) -> object:
         nonlocal lost
@@ -205,12 +205,12 @@ async def test_a_state_that_was_read_before_changes_were_lost_is_read_again(monk
             leave, world.store._watches = world.store._watches, []  # of this write nobody is told
             await world.write("ns1/b", 2)
             world.store._watches = leave
-            world.cache._lost(await world.store.current())
+            world.cache._reload_after(await world.store.read_revision())
         return found
 
-    monkeypatch.setattr(world.store, "page", overtaken)
+    monkeypatch.setattr(world.store, "read_page", overtaken)
     await collection.load()
-    assert [entry.key for entry in collection.under(PREFIX)[0]] == [f"{PREFIX}ns1/a", f"{PREFIX}ns1/b"]
+    assert [entry.key for entry in collection.entries_under(PREFIX)[0]] == [f"{PREFIX}ns1/a", f"{PREFIX}ns1/b"]
     await world.store.close()
 
 
@@ -222,14 +222,14 @@ def test_labels_looked_for_while_the_state_is_read_anew_are_those_of_the_new_sta
         read = collection._read_entries
 
         async def read_late() -> tuple[dict[str, Entry], int]:
-            collection.follow("n")
+            collection.index_label("n")
             await world.write("ns1/a", 2)
             return await read()
 
         collection._read_entries = read_late  # type: ignore[method-assign]
-        await collection.renew()
-        collection.follow("n")
-        found = [collection.labelled(PREFIX, "n", [value]) or [] for value in ("1", "2")]
+        await collection.reload()
+        collection.index_label("n")
+        found = [collection.entries_labelled(PREFIX, "n", [value]) or [] for value in ("1", "2")]
         assert [[entry.name for entry in entries] for entries in found] == [[], ["a"]]
         await world.store.close()
 

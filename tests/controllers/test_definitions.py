@@ -46,7 +46,7 @@ async def test_what_becomes_of_a_definition_is_seen_step_by_step(tmp_path: Path)
         assert app.cluster is not None
         store = app.cluster.store
         assert store is not None
-        store.watch("/", await store.current(), lambda changes, _: batches.append(list(changes)))
+        store.watch("/", await store.read_revision(), lambda changes, _: batches.append(list(changes)))
         status, made = await Direct(app).send("POST", CRDS, definition("example.com"))
         assert (status, made["status"]["conditions"]) == (201, None)
         records = [
@@ -81,14 +81,14 @@ async def test_a_definition_is_in_force_with_the_commit_that_makes_it(direct: Di
     assert direct.app.cluster is not None
     store = direct.app.cluster.store
     assert store is not None
-    chains, chain = [], store.chain
+    chains, chain = [], store.commit_chain
 
     async def noted(commits: Sequence[Sequence[Operation]]) -> list[int]:
         if len(commits) > 1:
             chains.append([[one.key for one in operations] for operations in commits])
         return await chain(commits)
 
-    store.chain = noted  # type: ignore[method-assign]
+    store.commit_chain = noted  # type: ignore[method-assign]
     await direct.send("POST", CRDS, definition("example.com"))
     key, names = "/apiextensions.k8s.io/customresourcedefinitions/gadgets.example.com", "/podless/names/example.com"
     assert chains == [[[key], [key, names], [key]]]

@@ -53,7 +53,7 @@ async def led(servers: list[Cluster]) -> Cluster:
 async def test_one_leads_and_another_after_it_has_ended(servers: list[Cluster]) -> None:
     first = await led(servers)
     assert leaders(servers) == [first]
-    lease = (await servers[1].api.loaded(LEASES)).get(LEASES.key("kube-system", "podless-controllers"))
+    lease = (await servers[1].api.load_collection(LEASES)).get(LEASES.key("kube-system", "podless-controllers"))
     assert lease is not None
     assert first.leader is not None
     assert lease.decode()["spec"]["holderIdentity"] == first.leader.name
@@ -71,7 +71,7 @@ async def test_what_is_made_on_one_server_is_seen_to_by_the_leader(servers: list
     await storage.store_new(api, NAMESPACES, NAMESPACES.key("", "made"), obj)
     key = SERVICE_ACCOUNTS.key("made", "default")
     async with asyncio.timeout(60):
-        while (await api.loaded(SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
+        while (await api.load_collection(SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 

@@ -93,8 +93,8 @@ async def test_a_definition_is_in_force_also_where_its_client_did_not_wait(tmp_p
     assert app.cluster is not None
     store = app.cluster.store
     assert store is not None
-    store.watch("/apiextensions.k8s.io/", await store.current(), lambda changes, _: stored.set())
-    store.watch("/podless/names/e.io", await store.current(), lambda changes, _: served.set())
+    store.watch("/apiextensions.k8s.io/", await store.read_revision(), lambda changes, _: stored.set())
+    store.watch("/podless/names/e.io", await store.read_revision(), lambda changes, _: served.set())
     await stored.wait()
     given_up.cancel()
     await asyncio.wait_for(served.wait(), 60)
@@ -111,7 +111,7 @@ async def test_a_handler_that_fails_keeps_no_writer_waiting() -> None:
     assert app.cluster is not None
     store = app.cluster.store
     assert store is not None
-    store.watch("/", await store.current(), fails)
+    store.watch("/", await store.read_revision(), fails)
     writes = (store.commit([Operation(f"/g/r/{place}", Stored(b""), 0)]) for place in range(3))
     await asyncio.wait_for(asyncio.gather(*writes), 60)
     await app.stop()

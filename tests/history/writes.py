@@ -113,7 +113,7 @@ async def write_and_compare(seed: int, options: dict[str, Any], *, writes: int) 
                 if number % 10 == 9:
                     assert app.cluster is not None
                     store = app.cluster.api.store
-                    await store.compact(await store.current())
+                    await store.compact(await store.read_revision())
             await _compare(app, writer.made)
 
 

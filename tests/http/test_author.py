@@ -13,7 +13,7 @@ PATH = "/api/v1/namespaces/default/configmaps"
 async def authors(server: Server, key: str) -> list[Author]:
     log = server._running().cluster.store.changelog  # type: ignore[union-attr]
     assert log is not None
-    return [one.author for one in await log.of_key(key)]
+    return [one.author for one in await log.read_key(key)]
 
 
 async def test_a_write_names_user_verb_manager_and_agent() -> None:

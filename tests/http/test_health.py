@@ -80,7 +80,7 @@ async def test_a_store_that_does_not_answer_is_told(app: App, monkeypatch: pytes
     assert app.cluster is not None
     for controller in app.cluster._controllers:
         await controller.stop()  # what they read would fail too
-    monkeypatch.setattr(app.cluster.store, "range", broken)
+    monkeypatch.setattr(app.cluster.store, "read_range", broken)
     code, text = await ask(app, "/livez")
     assert code == 500
     assert "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n" in text

@@ -217,7 +217,7 @@ async def test_pages_of_an_earlier_list_are_read_in_parts(monkeypatch: pytest.Mo
             await asyncio.sleep(0.001)
         revision = made["metadata"]["resourceVersion"]
         assert store.compacted > int(revision)
-        monkeypatch.setattr(store, "range_at", None)  # which reads all objects
+        monkeypatch.setattr(store, "read_range_at", None)  # which reads all objects
         for selector, step in itertools.product(("", "odd=0"), (1, 2, 3, 100)):
             query = {"resourceVersion": revision, "resourceVersionMatch": "Exact", "limit": str(step)}
             query |= {"labelSelector": selector} if selector else {}

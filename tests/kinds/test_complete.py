@@ -77,7 +77,7 @@ def write(kind: Kind) -> list[Any]:
         )
         told += validation.validate_new(kind, version, obj, [])
         told += validation.validate_change(kind, version, changed, obj, [], [], subresource="")
-        view.encode_object(kind, kind.strategy.store(kind, copy.deepcopy(obj)))
+        view.encode_object(kind, kind.strategy.make_stored(kind, copy.deepcopy(obj)))
         for bad in BAD:
             refused = whole(bad, version.name)
             if not kind.strategy.validate_create(kind, version, refused):

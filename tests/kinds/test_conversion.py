@@ -179,7 +179,7 @@ async def test_big_lists_go_in_several_reviews() -> None:
     client = Fake(good)
     of, converter = kind(), Converter(client)
     all_ = entries(of, 1100)
-    await converter.ready(of, of.by_version["v2"], all_)
+    await converter.prepare_entries(of, of.by_version["v2"], all_)
     assert [len(call["request"]["objects"]) for call in client.calls] == [500, 500, 100]
     assert not conversion.needs_webhook(of, of.by_version["v2"], all_)
     assert serializer.decode_json(view.encode_body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
@@ -190,7 +190,7 @@ async def test_those_who_want_the_same_ask_once() -> None:
     of, converter = kind(), Converter(client)
     all_ = entries(of, 3)
     version = of.by_version["v2"]
-    await asyncio.gather(*(converter.ready(of, version, all_) for _ in range(5)))
+    await asyncio.gather(*(converter.prepare_entries(of, version, all_) for _ in range(5)))
     assert len(client.calls) == 1
 
 
@@ -202,10 +202,12 @@ async def test_a_failure_is_told_to_all_and_not_kept() -> None:
     of, converter = kind(), Converter(client)
     all_ = entries(of, 2)
     version = of.by_version["v2"]
-    told = await asyncio.gather(*(converter.ready(of, version, all_) for _ in range(3)), return_exceptions=True)
+    told = await asyncio.gather(
+        *(converter.prepare_entries(of, version, all_) for _ in range(3)), return_exceptions=True
+    )
     assert [str(error) for error in told] == ["conversion webhook for example.com/v1, Kind=Gadget failed: down"] * 3
     client.answer = good
-    await converter.ready(of, version, all_)
+    await converter.prepare_entries(of, version, all_)
 
 
 async def test_one_who_gives_up_does_not_stop_the_others() -> None:
@@ -213,9 +215,9 @@ async def test_one_who_gives_up_does_not_stop_the_others() -> None:
     of, converter = kind(), Converter(client)
     all_ = entries(of, 2)
     version = of.by_version["v2"]
-    first = asyncio.create_task(converter.ready(of, version, all_))
+    first = asyncio.create_task(converter.prepare_entries(of, version, all_))
     await asyncio.sleep(0)
-    second = asyncio.create_task(converter.ready(of, version, all_))
+    second = asyncio.create_task(converter.prepare_entries(of, version, all_))
     await asyncio.sleep(0)
     first.cancel()
     await second
@@ -227,7 +229,7 @@ async def test_objects_of_a_version_that_is_gone_cannot_be_converted() -> None:
     entry = entries(of, 1)[0]
     entry.body = entry.body.replace(b"example.com/v1", b"example.com/v0")
     with pytest.raises(ConversionFailed) as caught:
-        await converter.ready(of, of.by_version["v2"], [entry])
+        await converter.prepare_entries(of, of.by_version["v2"], [entry])
     assert caught.value.message == "request to convert CR from an invalid group/version: example.com/v0"
 
 

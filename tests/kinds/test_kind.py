@@ -64,7 +64,7 @@ def test_kinds_that_show_the_same_objects_know_each_other() -> None:
 
 def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_version() -> None:
     of = kind("v1", "v2")
-    stored = of.strategy.store(of, {"apiVersion": "example.com/v2", "kind": "Gadget", "metadata": {}, "spec": {}})
+    stored = of.strategy.make_stored(of, {"apiVersion": "example.com/v2", "kind": "Gadget", "metadata": {}, "spec": {}})
     assert stored["spec"] == {}
     shown = serializer.decode_json(view.encode_body(of, of.by_version["v1"], entry(of, stored)))
     assert shown["spec"] == {"color": "red"}
@@ -94,6 +94,6 @@ def test_to_be_shown_a_kind_keeps_no_schema() -> None:
 
 def test_a_default_of_the_status_is_shown_and_not_stored() -> None:
     of = kind("v1", subresources={"status": {}}, status={"type": "object", "default": {}})
-    obj = of.strategy.store(of, {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {}, "spec": {}})
+    obj = of.strategy.make_stored(of, {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {}, "spec": {}})
     assert "status" not in obj
     assert serializer.decode_json(view.encode_body(of, of.versions[0], entry(of, obj)))["status"] == {}

@@ -30,32 +30,32 @@ async def state() -> AsyncIterator[State]:
 
 
 async def test_objects_are_fresh_once_they_are_loaded(state: State) -> None:
-    await state.loaded(CONFIG_MAPS)
+    await state.load_collection(CONFIG_MAPS)
     for name in "abcdefgh":
         key = CONFIG_MAPS.key("ns", name)
         revision = await state.store.commit([Operation(key, BLANK, 0)])
-        entry = (await state.loaded(CONFIG_MAPS)).get(key)
+        entry = (await state.load_collection(CONFIG_MAPS)).get(key)
         assert entry is not None
         assert entry.revision == revision
 
 
 async def test_a_namespace_is_known_once_namespaces_are_loaded(state: State) -> None:
     with pytest.raises(LookupError):
-        await state.namespace("a")
-    assert state.known_namespace("a") is None
+        await state.load_namespace("a")
+    assert state.find_namespace("a") is None
     state.registry.put_kind(NAMESPACES)
     await state.store.commit([Operation(NAMESPACES.key("", "a"), BLANK, 0)])
-    assert state.known_namespace("a") is None
-    entry = await state.namespace("a")
+    assert state.find_namespace("a") is None
+    entry = await state.load_namespace("a")
     assert entry is not None
-    assert state.known_namespace("a") is entry
-    assert await state.namespace("b") is None
+    assert state.find_namespace("a") is entry
+    assert await state.load_namespace("b") is None
 
 
 async def test_what_was_written_is_the_cached_state(state: State) -> None:
     key = CONFIG_MAPS.key("ns", "a")
     revision = await state.store.commit([Operation(key, BLANK, 0)])
     record = Record(key, BLANK, revision, revision)
-    assert state.written(CONFIG_MAPS, record).revision == revision
-    cached = (await state.loaded(CONFIG_MAPS)).get(key)
-    assert state.written(CONFIG_MAPS, record) is cached
+    assert state.find_written(CONFIG_MAPS, record).revision == revision
+    cached = (await state.load_collection(CONFIG_MAPS)).get(key)
+    assert state.find_written(CONFIG_MAPS, record) is cached

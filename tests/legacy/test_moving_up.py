@@ -244,7 +244,7 @@ def test_all_moves_in_one_transaction(tmp_path: Any) -> None:
             assert app.cluster is not None
             store = app.cluster.store
             assert store is not None
-            store.watch(f"/{group}/", await store.current(), lambda changes, _: batches.append(len(changes)))
+            store.watch(f"/{group}/", await store.read_revision(), lambda changes, _: batches.append(len(changes)))
 
         asyncio.run_coroutine_threadsafe(follow(), loop).result()
         client.post(CRDS, heir(group, "cronjobs"))

@@ -192,7 +192,7 @@ async def plan_case(case: Case, text: str, server: Server) -> tuple[Plan, State,
         for record in await simulation.read_records():
             after[record.key] = serializer.decode_json(record.stored.at(1))
         before.update(after)
-        for change in reversed(await simulation.api.store.changes("/", revision)):
+        for change in reversed(await simulation.api.store.read_changes("/", revision)):
             if change.before is None:
                 before.pop(change.key, None)
             else:

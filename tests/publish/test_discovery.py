@@ -24,7 +24,7 @@ def served(count: int) -> Registry:
         crd = definition(f"g{number}.example.com")
         crd["metadata"]["uid"], crd["status"] = str(number), {}
         registry.put_kind(compile_kind(crd, serializer.encode_json(crd)))
-    registry.announce({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
+    registry.set_announced({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
     return registry
 
 
@@ -46,13 +46,13 @@ def test_kinds_may_go_and_come_while_a_document_is_made(
     document: Callable[[Registry], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = served(4)
-    registry.announce({})
+    registry.set_announced({})
     gone = iter([f"g{number}.example.com" for number in range(3)])
 
     def charge(steps: int) -> None:
         """Other requests delete definitions meanwhile, and make one."""
         if (group := next(gone, None)) is not None:
-            registry.remove(group, "gadgets")
+            registry.remove_kind(group, "gadgets")
             crd = definition("late.example.com")
             crd["metadata"]["uid"], crd["status"] = "late", {}
             registry.put_kind(compile_kind(crd, serializer.encode_json(crd)))

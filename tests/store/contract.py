@@ -54,12 +54,12 @@ class Contract:
     async def test_revisions_grow(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
         second = await put(store, "/g/r/b", b"2")
-        assert 0 < first < second <= await store.current()
+        assert 0 < first < second <= await store.read_revision()
 
     async def test_a_record_keeps_its_offset_and_its_creation(self, store: Store) -> None:
         created = await store.commit([Operation("/g/r/a", Stored(b"one", 2), 0)])
         revision = await store.commit([Operation("/g/r/a", Stored(b"two", 1), created)])
-        (record,), current = await store.range("/g/r/")
+        (record,), current = await store.read_range("/g/r/")
         assert record == Record("/g/r/a", Stored(b"two", 1), revision, created)
         assert current >= revision
 
@@ -93,9 +93,9 @@ class Contract:
     async def test_a_deleted_key_is_free_again(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
         await delete(store, "/g/r/a", first)
-        assert (await store.range("/g/r/"))[0] == []
+        assert (await store.read_range("/g/r/"))[0] == []
         again = await put(store, "/g/r/a", b"2")
-        assert (await store.range("/g/r/"))[0][0].created == again > first
+        assert (await store.read_range("/g/r/"))[0][0].created == again > first
 
     async def test_several_keys_share_one_revision(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
@@ -110,15 +110,15 @@ class Contract:
         later = await put(store, "/g/r/c", b"3")
         await follower.reach(later)
         assert later > revision > first
-        found = {record.key: record for record in (await store.range("/g/"))[0]}
+        found = {record.key: record for record in (await store.read_range("/g/"))[0]}
         assert found.keys() == {"/g/r/b", "/g/r/c", "/g/s/a"}
         assert found["/g/s/a"] == Record("/g/s/a", Stored(b"1"), revision, revision)
         (batch,) = (batch for batch in follower.batches if batch[0].revision == revision)
         assert sum(change.revision == revision for change in batch) == 3
         for after, count in ((first, 4), (revision, 1), (later, 0)):
-            assert len(await store.changes("/g/", after)) == count
-        assert [record.key for record in await store.range_at("/g/", first)] == ["/g/r/a"]
-        assert len(await store.range_at("/g/", revision)) == 2
+            assert len(await store.read_changes("/g/", after)) == count
+        assert [record.key for record in await store.read_range_at("/g/", first)] == ["/g/r/a"]
+        assert len(await store.read_range_at("/g/", revision)) == 2
 
     async def test_all_of_a_commit_happens_or_nothing(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
@@ -131,11 +131,11 @@ class Contract:
                 ]
             )
         assert caught.value.key == "/g/r/a"
-        assert [record.revision for record in (await store.range("/g/r/"))[0]] == [first]
+        assert [record.revision for record in (await store.read_range("/g/r/"))[0]] == [first]
 
     async def test_commits_of_a_chain_go_on_from_each_other(self, store: Store) -> None:
         other = await put(store, "/g/s/a", b"1")
-        revisions = await store.chain(
+        revisions = await store.commit_chain(
             [
                 [Operation("/g/r/a", Stored(b"1"), 0)],
                 [Operation("/g/r/a", Stored(b"2"), FOLLOWING), Operation("/g/s/a", Stored(b"2"), other)],
@@ -145,7 +145,7 @@ class Contract:
         assert len(revisions) == 3
         assert other < revisions[0] < revisions[1] < revisions[2]
         changes = [
-            (one.key, one.revision, one.record and one.record.created) for one in await store.changes("/g/", other)
+            (one.key, one.revision, one.record and one.record.created) for one in await store.read_changes("/g/", other)
         ]
         assert changes == [
             ("/g/r/a", revisions[0], revisions[0]),
@@ -156,7 +156,7 @@ class Contract:
 
     async def test_a_chain_ends_before_the_first_commit_that_fails(self, store: Store) -> None:
         other = await put(store, "/g/s/a", b"1")
-        revisions = await store.chain(
+        revisions = await store.commit_chain(
             [
                 [Operation("/g/r/a", Stored(b"1"), 0)],
                 [Operation("/g/r/a", Stored(b"2"), FOLLOWING), Operation("/g/s/a", Stored(b"2"), 0)],
@@ -164,7 +164,7 @@ class Contract:
             ]
         )
         assert len(revisions) == 1
-        assert [(one.key, one.stored.data, one.revision) for one in (await store.range("/g/"))[0]] == [
+        assert [(one.key, one.stored.data, one.revision) for one in (await store.read_range("/g/"))[0]] == [
             ("/g/r/a", b"1", revisions[0]),
             ("/g/s/a", b"1", other),
         ]
@@ -172,34 +172,34 @@ class Contract:
     async def test_of_a_chain_whose_first_commit_fails_nothing_happens(self, store: Store) -> None:
         revision = await put(store, "/g/r/a", b"1")
         with pytest.raises(Conflicted) as caught:
-            await store.chain([[Operation("/g/r/a", Stored(b"2"), 0)], [Operation("/g/r/b", Stored(b"2"), 0)]])
+            await store.commit_chain([[Operation("/g/r/a", Stored(b"2"), 0)], [Operation("/g/r/b", Stored(b"2"), 0)]])
         assert caught.value.current == Record("/g/r/a", Stored(b"1"), revision, revision)
-        assert [record.key for record in (await store.range("/g/"))[0]] == ["/g/r/a"]
+        assert [record.key for record in (await store.read_range("/g/"))[0]] == ["/g/r/a"]
 
     async def test_what_a_chain_follows_is_its_own_commit(self, store: Store) -> None:
         other = await put(store, "/g/s/a", b"1")
         made = [Operation("/g/r/a", Stored(b"1"), 0)]
-        assert len(await store.chain([made, [Operation("/g/s/a", Stored(b"2"), FOLLOWING)]])) == 1
-        assert {one.key: one.revision for one in (await store.range("/g/s/"))[0]} == {"/g/s/a": other}
+        assert len(await store.commit_chain([made, [Operation("/g/s/a", Stored(b"2"), FOLLOWING)]])) == 1
+        assert {one.key: one.revision for one in (await store.read_range("/g/s/"))[0]} == {"/g/s/a": other}
 
     async def test_a_key_may_be_a_condition_alone(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
         revision = await store.commit([Operation("/g/r/b", Stored(b"2"), 0), Operation("/g/r/a", KEPT, first)])
-        assert [record.revision for record in (await store.range("/g/r/"))[0]] == [first, revision]
+        assert [record.revision for record in (await store.read_range("/g/r/"))[0]] == [first, revision]
         changed = await put(store, "/g/r/a", b"2", expect=first)
         with pytest.raises(Conflicted) as caught:
             await store.commit([Operation("/g/r/c", Stored(b"2"), 0), Operation("/g/r/a", KEPT, first)])
         assert caught.value.key == "/g/r/a"
-        assert [record.revision for record in (await store.range("/g/r/"))[0]] == [changed, revision]
+        assert [record.revision for record in (await store.read_range("/g/r/"))[0]] == [changed, revision]
 
     async def test_history_between_the_keys_of_a_commit_is_not_cut(self, store: Store) -> None:
         revision = await store.commit([Operation(f"/g/r/{name}", Stored(b"1"), 0) for name in "abcd"])
-        for record in (await store.range("/g/r/"))[0]:
+        for record in (await store.read_range("/g/r/"))[0]:
             await delete(store, record.key, record.revision)
-        current = await store.current()
+        current = await store.read_revision()
         for after in range(revision, current + 1):
-            known = {record.key for record in await store.range_at("/g/r/", after)}
-            for change in await store.changes("/g/r/", after):
+            known = {record.key for record in await store.read_range_at("/g/r/", after)}
+            for change in await store.read_changes("/g/r/", after):
                 assert change.revision > after
                 known.discard(change.key)
             assert not known
@@ -208,18 +208,18 @@ class Contract:
     async def test_a_range_is_in_key_order_and_stays_below_its_prefix(self, store: Store) -> None:
         for key in ("/g/r/b", "/g/rr/x", "/g/r/a", "/g/q/y", "/g/r/é"):
             await put(store, key, b"")
-        keys = [record.key for record in (await store.range("/g/r/"))[0]]
+        keys = [record.key for record in (await store.read_range("/g/r/"))[0]]
         assert keys == ["/g/r/a", "/g/r/b", "/g/r/é"]
 
     async def test_pages_of_a_prefix_have_all_of_its_state_at_a_revision(self, store: Store) -> None:
         for key in ("/g/r/b", "/g/rr/x", "/g/r/a", "/g/q/y", "/g/r/c"):
             last = await put(store, key, b"1")
         await delete(store, "/g/r/c", last)
-        state = await store.current()
+        state = await store.read_revision()
         await put(store, "/g/r/d", b"1")
         found, after = [], ""
         while True:
-            records, after = await store.page(state, after, 1, "/g/r/")
+            records, after = await store.read_page(state, after, 1, "/g/r/")
             found += [record.key for record in records]
             if not after:
                 break
@@ -237,10 +237,10 @@ class Contract:
 
         outcomes = await asyncio.gather(*(pair(*names) for names in ("ab", "bc", "ca")), return_exceptions=True)
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflicted"] * 2 + ["int"]
-        assert len((await store.range("/g/r/"))[0]) == 2
+        assert len((await store.read_range("/g/r/"))[0]) == 2
 
     async def test_a_watch_is_told_every_change_in_order(self, store: Store) -> None:
-        follower = Follower(store, "/g/r/", await store.current())
+        follower = Follower(store, "/g/r/", await store.read_revision())
         first = await put(store, "/g/r/a", b"1")
         await asyncio.gather(*(put(store, f"/g/r/b{i}", b"") for i in range(20)))
         await put(store, "/g/other/a", b"")
@@ -262,8 +262,8 @@ class Contract:
         def fails(changes: Sequence[Change], revision: int) -> None:
             raise RuntimeError("a defect")
 
-        store.watch("/g/r/", await store.current(), fails)
-        follower = Follower(store, "/g/r/", await store.current())
+        store.watch("/g/r/", await store.read_revision(), fails)
+        follower = Follower(store, "/g/r/", await store.read_revision())
         revisions = await asyncio.wait_for(asyncio.gather(*(put(store, f"/g/r/{i}", b"") for i in range(3))), 60)
         await follower.reach(max(revisions))
         assert len(follower.changes) == 3
@@ -273,24 +273,24 @@ class Contract:
         second = await put(store, "/g/r/b", b"2")
         third = await delete(store, "/g/r/a", first)
         await put(store, "/g/r/b", b"3", expect=second)
-        assert [(r.key, r.stored.data) for r in await store.range_at("/g/r/", second)] == [
+        assert [(r.key, r.stored.data) for r in await store.read_range_at("/g/r/", second)] == [
             ("/g/r/a", b"1"),
             ("/g/r/b", b"2"),
         ]
-        assert [(r.key, r.stored.data) for r in await store.range_at("/g/r/", third)] == [("/g/r/b", b"2")]
+        assert [(r.key, r.stored.data) for r in await store.read_range_at("/g/r/", third)] == [("/g/r/b", b"2")]
 
     async def test_changes_tell_what_they_replaced(self, store: Store) -> None:
-        start = await store.current()
+        start = await store.read_revision()
         first = await put(store, "/g/r/a", b"1")
         await put(store, "/g/q/x", b"")
         second = await put(store, "/g/r/a", b"2", expect=first)
         third = await delete(store, "/g/r/a", second)
-        changes = await store.changes("/g/r/", first)
+        changes = await store.read_changes("/g/r/", first)
         assert [change.revision for change in changes] == [second, third]
         assert changes[0].before == Record("/g/r/a", Stored(b"1"), first, first)
         assert changes[1].record is None
         assert changes[1].before == Record("/g/r/a", Stored(b"2"), second, first)
-        assert (await store.changes("/g/r/", start))[0].before is None
+        assert (await store.read_changes("/g/r/", start))[0].before is None
 
     async def test_compaction_forgets_what_was_replaced_and_keeps_what_is(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
@@ -300,11 +300,11 @@ class Contract:
         fifth = await put(store, "/g/r/c", b"5")
         await store.compact(fourth)
         assert store.compacted == fourth
-        found = [(r.key, r.stored.data) for r in (await store.range("/g/r/"))[0]]
+        found = [(r.key, r.stored.data) for r in (await store.read_range("/g/r/"))[0]]
         assert found == [("/g/r/a", b"3"), ("/g/r/c", b"5")]
-        assert [r.key for r in await store.range_at("/g/r/", fourth)] == ["/g/r/a"]
-        assert [change.revision for change in await store.changes("/g/r/", fourth)] == [fifth]
-        for reading in (store.range_at("/g/r/", second), store.changes("/g/r/", second)):
+        assert [r.key for r in await store.read_range_at("/g/r/", fourth)] == ["/g/r/a"]
+        assert [change.revision for change in await store.read_changes("/g/r/", fourth)] == [fifth]
+        for reading in (store.read_range_at("/g/r/", second), store.read_changes("/g/r/", second)):
             with pytest.raises(Compacted) as caught:
                 await reading
             assert caught.value.revision == fourth
@@ -316,7 +316,7 @@ class Contract:
         second = await put(store, "/g/r/b", b"2")
         await delete(store, "/g/r/a", first)
         await store.compact(second)
-        change = (await store.changes("/g/r/", second))[0]
+        change = (await store.read_changes("/g/r/", second))[0]
         assert change.before is not None
         assert change.before.stored.data == b"1"
 

@@ -77,12 +77,12 @@ class LateStore:
         for _ in range(self._random.randint(0, _TURNS)):
             await asyncio.sleep(0)
 
-    def alone(self, shown: int) -> bool:
+    def has_newest(self, shown: int) -> bool:
         return False
 
-    async def current(self) -> int:
+    async def read_revision(self) -> int:
         await self._later()
-        revision = await self._inner.current()
+        revision = await self._inner.read_revision()
         await self._later()
         return revision
 
@@ -99,14 +99,14 @@ class LateStore:
         finally:
             await self._later()
 
-    async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+    async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         return await commit_chain(self.commit, commits)
 
     async def _disturb(self, operation: Operation) -> None:
         """Write what is there again."""
         ours = operation.key.startswith(self._disturbed) and not operation.key.startswith(_LEADERS)
         if operation.expect and operation.stored is not KEPT and ours:
-            for record in (await self._inner.range(operation.key))[0]:
+            for record in (await self._inner.read_range(operation.key))[0]:
                 if record.key == operation.key and record.revision == operation.expect:
                     await self._inner.commit([Operation(record.key, record.stored, record.revision)])
 
@@ -143,32 +143,32 @@ class LateStore:
             with suppress(Exception):  # whoever listens has a defect, which is not this engine's affair
                 deliver(batch, revision)
 
-    async def range(self, prefix: str) -> tuple[list[Record], int]:
+    async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         await self._later()
-        found = await self._inner.range(prefix)
+        found = await self._inner.read_range(prefix)
         await self._later()
         return found
 
-    async def range_at(self, prefix: str, revision: int) -> list[Record]:
+    async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
         await self._later()
-        return await self._inner.range_at(prefix, revision)
+        return await self._inner.read_range_at(prefix, revision)
 
-    async def changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[Change]:
         await self._later()
-        return await self._inner.changes(prefix, after)
+        return await self._inner.read_changes(prefix, after)
 
-    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         await self._later()
-        return await self._inner.page(revision, after, most, prefix)
+        return await self._inner.read_page(revision, after, most, prefix)
 
-    def hold(self) -> Callable[[], None]:
-        return self._inner.hold()
+    def hold_history(self) -> Callable[[], None]:
+        return self._inner.hold_history()
 
-    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
-        await self._inner.advance(revision, say)
+    async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
+        await self._inner.advance_revision(revision, say)
 
-    def figures(self) -> Mapping[str, int]:
-        return self._inner.figures()
+    def read_figures(self) -> Mapping[str, int]:
+        return self._inner.read_figures()
 
     async def check_health(self) -> None:
         await self._later()

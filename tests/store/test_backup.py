@@ -17,7 +17,7 @@ from tests.store.late import FOREIGN, LateStore
 
 async def taken(store: Store) -> list[bytes]:
     """The lines of a backup of a store as it is now."""
-    revision, after, foot = await store.current(), "", Foot()
+    revision, after, foot = await store.read_revision(), "", Foot()
     text = backup.backup_head(revision)
     while True:
         lines, after = await backup.read_page(store, revision, after)
@@ -39,7 +39,9 @@ async def filled(store: Store, count: int) -> None:
 
 
 async def state(store: Store) -> dict[str, Stored]:
-    return {record.key: record.stored for record in (await store.range("/"))[0] if not record.key.startswith(FOREIGN)}
+    return {
+        record.key: record.stored for record in (await store.read_range("/"))[0] if not record.key.startswith(FOREIGN)
+    }
 
 
 EACH: list[Any] = [("sqlite", "sqlite"), ("sqlite", "late"), ("late", "sqlite")]
@@ -58,7 +60,7 @@ async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_pa
     await filled(first, 250)
     lines = await taken(first)
     revision, count = backup.check_backup(lines)
-    assert 250 < revision <= await first.current()
+    assert 250 < revision <= await first.read_revision()
     await second.open()
     other = await put(second, "/g/r/other", b"{}")
     old = await put(second, "/g/r/n0000", b"{}")
@@ -68,7 +70,7 @@ async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_pa
     assert restored == sorted(restored)
     assert restored[-1] == count
     assert await state(second) == await state(first)
-    records, now = await second.range("/")
+    records, now = await second.read_range("/")
     assert min(record.revision for record in records) > max(revision, other, old)
     assert now >= max(record.revision for record in records)
     with pytest.raises(Compacted):
@@ -81,7 +83,7 @@ async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_pa
 async def test_a_backup_is_of_one_moment() -> None:
     store = SQLiteStore()
     await filled(store, 150)
-    revision, before = await store.current(), await state(store)
+    revision, before = await store.read_revision(), await state(store)
     lines, after = await backup.read_page(store, revision, "")
     for number in range(140, 150):
         await put(store, f"/g/r/n{number:04}", b"changed", number + 1)
@@ -99,7 +101,7 @@ async def test_a_page_of_large_objects_is_a_few_megabytes() -> None:
     await store.open()
     for number in range(40):
         await put(store, f"/g/r/n{number:04}", b'{"a":"%b"}' % (b"x" * 300_000))
-    revision, after = await store.current(), ""
+    revision, after = await store.read_revision(), ""
     pages: list[bytes] = []
     while not pages or after:
         lines, after = await backup.read_page(store, revision, after)
@@ -150,9 +152,9 @@ async def test_revisions_that_were_given_to_more_than_one_row_are_gone_past(tmp_
     await store.commit(
         [Operation(f"/g/r/n{number}", Stored(b"{}"), 0) for number in range(10)]
     )  # one revision, ten rows
-    await store.advance(5)
+    await store.advance_revision(5)
     assert await put(store, "/g/r/new", b"{}") > 10
-    assert len((await store.range("/g/r/"))[0]) == 11
+    assert len((await store.read_range("/g/r/"))[0]) == 11
     await store.close()
 
 

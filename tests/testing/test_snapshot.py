@@ -45,13 +45,13 @@ def stored(value: str) -> Stored:
 
 async def overwritten(api: API, value: str) -> None:
     """Write the object as another server does."""
-    (record,) = (await api.store.range(KEY))[0]
+    (record,) = (await api.store.read_range(KEY))[0]
     await api.store.commit([Operation(KEY, stored(value), record.revision)])
 
 
 async def test_what_is_gone_back_to_is_shown_when_that_is_done(api: API) -> None:
     await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
-    collection = await api.loaded(CONFIG_MAPS)
+    collection = await api.load_collection(CONFIG_MAPS)
     before = await snapshot.take_snapshot(app(api))
     for value in "23456":
         await overwritten(api, value)

@@ -38,7 +38,7 @@ async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
 
 async def page(api: API, kind: Kind = CONFIG_MAPS, **query: str) -> Many:
     call = Call(kind, kind.versions[0], "ns", "", query={name.rstrip("_"): [value] for name, value in query.items()})
-    return await list_(api, call, await api.loaded(kind), options.list_options(call))
+    return await list_(api, call, await api.load_collection(kind), options.list_options(call))
 
 
 def token(**fields: Any) -> str:

@@ -55,7 +55,7 @@ async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
 
     names = [f"n{number}" for number in range(12)]
     await asyncio.gather(*map(count, names))
-    entry = (await api.loaded(CONFIG_MAPS)).get(KEY)
+    entry = (await api.load_collection(CONFIG_MAPS)).get(KEY)
     assert entry is not None
     assert sorted(entry.decode()["data"]) == sorted(names)
 
@@ -105,7 +105,7 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
 
 async def test_reads_that_wait_together_ask_once_and_never_take_an_older_answer(api: API) -> None:
     store, asked = api.store, asyncio.Queue[int]()
-    current = store.current
+    current = store.read_revision
     answer = asyncio.Event()
 
     async def counted() -> int:
@@ -114,7 +114,7 @@ async def test_reads_that_wait_together_ask_once_and_never_take_an_older_answer(
         await answer.wait()
         return revision
 
-    store.current = counted  # type: ignore[method-assign]
+    store.read_revision = counted  # type: ignore[method-assign]
     early = asyncio.gather(*(api.cache.refresh() for _ in range(10)))
     await asked.get()
     revision = await store.commit([Operation("/g/r/a", Stored(b""), 0)])

@@ -82,7 +82,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
         cache = Cache(store)
         await cache.open()
         api = API(store, cache, Registry(), Converter(WebhookClient()))
-        await api.loaded(CONFIG_MAPS)
+        await api.load_collection(CONFIG_MAPS)
         state: dict[str, int] = {}
         watchers: list[Watcher] = []
         waiting: list[Watcher] = []
@@ -125,7 +125,7 @@ async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     cache = Cache(store)
     await cache.open()
     api = API(store, cache, Registry(), Converter(WebhookClient()))
-    await api.loaded(CONFIG_MAPS)
+    await api.load_collection(CONFIG_MAPS)
     watcher = Watcher(api, {})
     await watcher.begin({})
     early = await store.commit([Operation(CONFIG_MAPS.key("ns", "a"), BLANK, 0)])
@@ -143,7 +143,7 @@ async def test_long_objects_are_shown_in_slices_and_in_order() -> None:
     cache = Cache(store)
     await cache.open()
     api = API(store, cache, Registry(), Converter(WebhookClient()))
-    await api.loaded(CONFIG_MAPS)
+    await api.load_collection(CONFIG_MAPS)
     watcher = Watcher(api, {})
     await watcher.begin({})
     slices: list[int] = []

@@ -39,7 +39,7 @@ class Lister(Generic[T]):
 
     def _refresh(self) -> None:
         known, self._made = self._made, {}
-        for entry in self.collection.under(self._prefix)[0]:
+        for entry in self.collection.entries_under(self._prefix)[0]:
             made = known.get(entry.key)
             if made is None or made[0] != entry.revision:
                 made = entry.revision, self._make(entry.decode())

@@ -22,7 +22,7 @@ class Unconfigured(Exception):
 def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
     """Return the kind and version that a paramKind names. Raises Unconfigured."""
     group, _, version = wanted["apiVersion"].rpartition("/")
-    for kind in state.registry.of_version(group, version):
+    for kind in state.registry.list_kinds_of(group, version):
         if kind.kind == wanted["kind"]:
             return kind, kind.by_version[version]
     named = f"{wanted['apiVersion']}, Kind={wanted['kind']}"
@@ -43,18 +43,18 @@ async def find_params(
     where = where or namespace if kind.namespaced else ""
     if kind.namespaced and not where:
         raise Unconfigured(_CLUSTER)
-    collection = await state.loaded(kind)
+    collection = await state.load_collection(kind)
     if wanted.get("name"):
         entry = collection.get(kind.key(where, wanted["name"]))
         entries = [] if entry is None else [entry]
     else:
         selector = selectors.from_object(wanted.get("selector") or {})
-        under, _ = collection.under(kind.keys.scope(where))
+        under, _ = collection.entries_under(kind.keys.scope(where))
         entries = [entry for entry in under if selector.matches(entry.labels)]
     if not entries and wanted.get("parameterNotFoundAction") == "Deny":
         raise Unconfigured(_NONE)
     try:
-        await state.converter.ready(kind, version, entries)
+        await state.converter.prepare_entries(kind, version, entries)
     except conversion.ConversionFailed as failed:
         raise Unconfigured(f"failed to convert object version: {failed}") from None
     return [view.load_object(kind, version, entry) for entry in entries]

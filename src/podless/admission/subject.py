@@ -45,7 +45,7 @@ class Subject:
         """Return the namespace of the object, or the Namespace itself."""
         if self._namespace is _ABSENT:
             name = self.attr.namespace
-            self._namespace = await self._state.namespace(name) if name else None
+            self._namespace = await self._state.load_namespace(name) if name else None
         found: Entry | None = self._namespace
         return found
 

@@ -45,5 +45,5 @@ def _read_object(kind: Kind, value: bytes) -> dict[str, Any]:
 def _stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
     """Return the object in the version that is stored here; one that is not served has the fields of that."""
     if obj["apiVersion"].rpartition("/")[2] in kind.by_version:
-        return kind.strategy.store(kind, obj)
+        return kind.strategy.make_stored(kind, obj)
     return {**obj, "apiVersion": kind.api_version(kind.storage_version)}

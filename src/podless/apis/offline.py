@@ -139,7 +139,7 @@ def convert_object(kind: Kind, obj: Object, version: str) -> Object:
     """
     wanted = kind.by_version[version]
     made = kind.strategy.convert(kind, wanted, obj)
-    kind.strategy.trim(wanted, made)
+    kind.strategy.drop_unknown_fields(wanted, made)
     return made
 
 
@@ -171,7 +171,7 @@ def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
 
 def _warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
     found = [kind.deprecation(version)] if version.deprecated else []
-    found += kind.strategy.warnings(version, obj, old)
+    found += kind.strategy.list_warnings(version, obj, old)
     if kind.custom and obj["metadata"].get("finalizers"):
         found += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)
     return found

@@ -31,7 +31,7 @@ async def note_release(store: Store, release: Release) -> Read | None:
     A store that says nothing was written by the default release. Raises StoreError.
     """
     while True:
-        found = [record for record in (await store.range(KEY))[0] if record.key == KEY]
+        found = [record for record in (await store.read_range(KEY))[0] if record.key == KEY]
         text = found[0].stored.data.decode() if found else DEFAULT
         oldest, newest = _parse_span(text)
         read = None if oldest == newest == release.minor else make_read(release)

@@ -83,12 +83,12 @@ class RBAC:
         """Load the stored roles and bindings, and follow their changes."""
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
-            for entry in collection.under(collection.prefix)[0]:
+            for entry in collection.entries_under(collection.prefix)[0]:
                 self._note_role(entry)
             collection.add_event_handler(self._hear)
         for collection in self._bindings:
             await collection.load()
-            for entry in collection.under(collection.prefix)[0]:
+            for entry in collection.entries_under(collection.prefix)[0]:
                 self._add_binding(parse_binding(entry))
             collection.add_event_handler(self._follow)
 

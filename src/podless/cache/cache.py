@@ -34,20 +34,20 @@ class Cache:
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._question = current.RevisionQuestion(
-            lambda: store.current(), lambda: self.revision, self.wait_for_revision
+            lambda: store.read_revision(), lambda: self.revision, self.wait_for_revision
         )
         self._renewal: asyncio.Task[None] | None = None
         self._astray = False  # changes were lost since the last complete read
 
     @property
-    def fresh(self) -> bool:
+    def is_fresh(self) -> bool:
         """Whether this cache shows every state that a client can have seen; otherwise call `refresh` before a read."""
-        return self._renewal is None and self._store.alone(self.revision)
+        return self._renewal is None and self._store.has_newest(self.revision)
 
     async def open(self) -> None:
         """Follow the store from now on."""
-        self.revision = await self._store.current()
-        self._store.watch(keys.ALL, self.revision, self._take_changes, self._lost)
+        self.revision = await self._store.read_revision()
+        self._store.watch(keys.ALL, self.revision, self._take_changes, self._reload_after)
         if self._store.changelog is not None:
             self._store.changelog.use_states(self._state)
 
@@ -59,21 +59,21 @@ class Cache:
             return None
         return Record(key, entry.stored, revision, entry.created)
 
-    def _lost(self, revision: int) -> None:
+    def _reload_after(self, revision: int) -> None:
         """Read everything again, because changes up to a revision will not be delivered."""
         self._astray = True
         self.lost = revision
         if self._renewal is None:
-            self._renewal = asyncio.get_running_loop().create_task(self._renew())
+            self._renewal = asyncio.get_running_loop().create_task(self._reload())
         self._take_changes((), revision)
 
-    async def _renew(self) -> None:
+    async def _reload(self) -> None:
         while self._astray:  # again if more changes were lost meanwhile
             self._astray = False
             left = list(self._collections.values())
             while left and not self._astray:
                 try:
-                    await left[-1].renew()
+                    await left[-1].reload()
                     left.pop()
                 except StoreError:
                     await asyncio.sleep(_AGAIN)
@@ -86,7 +86,7 @@ class Cache:
             found = self._collections[where.prefix] = WatchCache(self, self._store, where)
         return found
 
-    async def loaded(self, where: Keys) -> WatchCache:
+    async def load_collection(self, where: Keys) -> WatchCache:
         """Return the collection of a resource, loaded and fresh. Raises StoreError.
 
         It shows every change that a client can have seen before this call (within a request: before the request).
@@ -94,19 +94,19 @@ class Cache:
         collection = self.collection(where)
         if not collection.loaded:
             await collection.load()
-        if not self.fresh:
-            await self.current()
+        if not self.is_fresh:
+            await self.refresh_once()
         return collection
 
     def find_collection(self, prefix: str) -> WatchCache | None:
         """Return the collection of a prefix, None if `collection` was never called for it."""
         return self._collections.get(prefix)
 
-    def drop(self, prefix: str) -> None:
+    def drop_collection(self, prefix: str) -> None:
         """Remove the collection of a deleted resource, and end its watches."""
         collection = self._collections.pop(prefix, None)
         if collection is not None:
-            collection.end()
+            collection.end_watchers()
 
     def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
         """Call `handler` with all changes of the store as they arrive. Returns a function that removes it."""
@@ -114,22 +114,22 @@ class Cache:
 
     async def refresh(self) -> None:
         """Wait until the cache shows every state that a client can have seen before this call. Raises StoreError."""
-        if not self.fresh:
-            await self._question.wait()
+        if not self.is_fresh:
+            await self._question.wait_until_current()
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
     def call_when_current(self, go: current.Go) -> None:
-        """Call `go` when `refresh` would return. Does not wait while the state is read again (`renewing`)."""
+        """Call `go` when `refresh` would return. Does not wait while the state is read again (`is_reloading`)."""
         self._question.call_when_current(go)
 
     @property
-    def renewing(self) -> bool:
+    def is_reloading(self) -> bool:
         """Whether the state is being read again, because changes were lost."""
         return self._renewal is not None
 
-    async def current(self) -> None:
-        if not self.fresh and (self._renewal is not None or not current.has_waited()):
+    async def refresh_once(self) -> None:
+        if not self.is_fresh and (self._renewal is not None or not current.has_waited()):
             await self.refresh()
 
     async def wait_for_revision(self, revision: int) -> None:
@@ -148,17 +148,17 @@ class Cache:
         batches: dict[WatchCache, list[Event]] = {}
         for change in changes:
             collection = self._collections.get(keys.prefix_of(change.key))
-            if collection is not None and (event := collection.apply(change)) is not None:
+            if collection is not None and (event := collection.apply_change(change)) is not None:
                 batches.setdefault(collection, []).append(event)
         self.revision = revision
         for collection, events in batches.items():
-            collection.publish(events)
+            collection.publish_events(events)
         for handler in self._handlers:
             call_handler(handler, changes)
         if self._waiting:
-            self._answer()
+            self._wake_waiting()
 
-    def _answer(self) -> None:
+    def _wake_waiting(self) -> None:
         """Wake callers that wait for a revision that is shown now."""
         waiting, self._waiting = self._waiting, []
         for one in waiting:

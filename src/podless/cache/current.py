@@ -63,7 +63,7 @@ class RevisionQuestion:
             self._asking = True
             asyncio.get_running_loop().call_soon(self._ask_store)  # shared by all callers of this turn
 
-    def wait(self) -> asyncio.Future[None]:
+    def wait_until_current(self) -> asyncio.Future[None]:
         """Return a future that completes when `go` would be called. It fails if the read or the wait fails."""
         known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.call_when_current(partial(_settle, known))

@@ -69,7 +69,7 @@ class Entry:
         """Cached forms of this state by key: the object in other versions, its protobuf message ..."""
         return self._forms if self._forms is not None else fill_attribute(self, "_forms", dict, needed=False)
 
-    def at(self, revision: int) -> Entry:
+    def at_revision(self, revision: int) -> Entry:
         """Return the same state under another revision, for a DELETED event."""
         shown = Entry.__new__(Entry)
         shown.key, shown.namespace = self.key, self.namespace

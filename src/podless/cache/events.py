@@ -36,7 +36,7 @@ class Event:
     def last(self, before: Entry) -> Entry:
         """Return the event for an object that leaves a watcher's selection: the state before, with this revision."""
         if self._last is None:
-            self._last = before.at(self.revision)
+            self._last = before.at_revision(self.revision)
         return self._last
 
 

@@ -43,21 +43,21 @@ class Deliveries:
         self._ready: deque[Fanout] = deque()
         self._due = False
 
-    def soon(self, fanout: Fanout) -> None:
+    def schedule_turn(self, fanout: Fanout) -> None:
         """Continue with a collection in a later turn of the loop."""
         self._ready.append(fanout)
-        self._again()
+        self._call_soon()
 
     def end_one(self) -> None:
         """Note that one of the pending ones has delivered its events."""
         self.pending -= 1
 
-    def _again(self) -> None:
+    def _call_soon(self) -> None:
         if not self._due:
             self._due = True
-            asyncio.get_running_loop().call_soon(self._turn)
+            asyncio.get_running_loop().call_soon(self._run_turn)
 
-    def _turn(self) -> None:
+    def _run_turn(self) -> None:
         self._due = False
         ready = self._ready
         until = _clock() + _TURN
@@ -66,7 +66,7 @@ class Deliveries:
             if fanout.go_on(until):
                 ready.append(fanout)
             if ready and _clock() > until:
-                self._again()
+                self._call_soon()
                 return
 
 
@@ -84,9 +84,9 @@ class Follower:
         """Deliver all pending batches to this watcher now."""
         self._fanout.catch_up(self)
 
-    def leave(self) -> None:
+    def stop_deliveries(self) -> None:
         """End deliveries to this watcher."""
-        self._fanout.leave(self)
+        self._fanout.remove_follower(self)
 
 
 class Fanout:
@@ -125,7 +125,7 @@ class Fanout:
     def __len__(self) -> int:
         return len(self._followers)
 
-    def join(self, handler: EventHandler) -> Follower:
+    def add_follower(self, handler: EventHandler) -> Follower:
         """Call `handler` with events from now on; a few earlier ones can be included.
 
         An empty batch marks the end.
@@ -135,12 +135,12 @@ class Fanout:
         self._followers[follower] = None
         return follower
 
-    def leave(self, follower: Follower) -> None:
+    def remove_follower(self, follower: Follower) -> None:
         """Remove a watcher."""
         self._followers.pop(follower, None)
         follower.next = _NEVER
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def queue_events(self, events: Sequence[Event]) -> None:
         """Queue events for the watchers."""
         if not self._followers:
             return
@@ -159,7 +159,7 @@ class Fanout:
         if self._size > _BEHIND:
             self._cut_off()
 
-    def end(self) -> None:
+    def end_followers(self) -> None:
         """Queue the end for all watchers."""
         if self._followers:
             self._batches.append(Batch())
@@ -174,7 +174,7 @@ class Fanout:
             batch = self._batches[place]
             follower.next += 1
             if not batch:
-                self.leave(follower)
+                self.remove_follower(follower)
             call_handler(follower.handler, batch)
 
     def go_on(self, until: float) -> bool:
@@ -189,7 +189,7 @@ class Fanout:
                     break
         finally:
             self._spent += _clock() - began
-        self._rest()
+        self._pause_for_writers()
         return False
 
     def _tell_round(self, until: float) -> bool:
@@ -205,17 +205,17 @@ class Fanout:
                 if batch:
                     follower.next = number + 1
                 else:
-                    self.leave(follower)
+                    self.remove_follower(follower)
                 try:
                     follower.handler(batch)
                 except Exception:
                     log_failure()
                 if _clock() > until:
                     return False
-        self._pop()
+        self._drop_first_batch()
         return True
 
-    def _pop(self) -> None:
+    def _drop_first_batch(self) -> None:
         """Remove the first batch, which every watcher has got."""
         batch = self._batches.popleft()
         self._size -= batch.size
@@ -229,11 +229,11 @@ class Fanout:
         self._deliveries.pending += 1
         loop = asyncio.get_running_loop()
         if self._rested <= loop.time():
-            self._deliveries.soon(self)
+            self._deliveries.schedule_turn(self)
         else:
-            loop.call_at(self._rested, self._deliveries.soon, self)
+            loop.call_at(self._rested, self._deliveries.schedule_turn, self)
 
-    def _rest(self) -> None:
+    def _pause_for_writers(self) -> None:
         """Pause so that writers get their answers. With many watchers, each delivery then has more events."""
         self._under_way = False
         self._deliveries.end_one()
@@ -247,13 +247,13 @@ class Fanout:
         """Remove the first batch. Watchers that lack it end, and get 410 when they watch again."""
         for follower in self._followers:
             if follower.next == self._number:
-                follower.handler = partial(self._lose, follower, follower.handler)
+                follower.handler = partial(self._end_slow_follower, follower, follower.handler)
                 follower.next += 1
         if self._open is self._batches[0]:
             self._open = None
-        self._pop()
+        self._drop_first_batch()
 
-    def _lose(self, follower: Follower, handler: EventHandler, events: Sequence[Event]) -> None:
+    def _end_slow_follower(self, follower: Follower, handler: EventHandler, events: Sequence[Event]) -> None:
         """End a watcher that is too far behind, instead of calling its handler."""
-        self.leave(follower)
+        self.remove_follower(follower)
         call_handler(handler, ())

@@ -15,7 +15,7 @@ Labels = Mapping[str, str]
 _NONE: Labels = {}
 
 
-class _Walk:
+class _LabelScan:
     """A scan of all objects for a label. missed: by key, the label's values before and after changes meanwhile."""
 
     __slots__ = ("missed", "name")
@@ -34,32 +34,32 @@ class LabelIndex:
 
     def __init__(self) -> None:
         self._names: dict[str, Keys] = {}
-        self._walks: list[_Walk] = []  # scans under way, suspended at a charge
+        self._walks: list[_LabelScan] = []  # scans under way, suspended at a charge
 
-    def follow(self, name: str, entries: Sequence[Entry]) -> None:
+    def index_label(self, name: str, entries: Sequence[Entry]) -> None:
         """Index a label from now on. entries: all objects; they can change during the scan."""
         known = self._names.pop(name, None)
         if known is None:
-            walk = _Walk(name)
+            walk = _LabelScan(name)
             self._walks.append(walk)
             try:
-                known = _find(name, entries)
+                known = _collect_keys(name, entries)
             finally:
                 self._walks.remove(walk)
             for key, (had, has) in walk.missed.items():
-                _move(known, key, had, has)
+                _move_key(known, key, had, has)
             while len(self._names) >= _MOST:
                 del self._names[next(iter(self._names))]
         self._names[name] = known
 
-    def find(self, name: str, values: Iterable[str]) -> list[str] | None:
+    def find_keys(self, name: str, values: Iterable[str]) -> list[str] | None:
         """Return the sorted keys of objects whose label has one of the values; None if the label is not indexed."""
         known = self._names.get(name)
         if known is None:
             return None
         return sorted(key for value in dict.fromkeys(values) for key in known.get(value, ()))
 
-    def change(self, before: Entry | None, after: Entry | None) -> None:
+    def update_entry(self, before: Entry | None, after: Entry | None) -> None:
         """Update the index for a changed object."""
         one = before or after
         if one is None or not (self._names or self._walks):
@@ -67,12 +67,12 @@ class LabelIndex:
         had = before.read_labels() if before is not None else _NONE
         has = after.read_labels() if after is not None else _NONE
         for name, known in self._names.items():
-            _move(known, one.key, had.get(name), has.get(name))
+            _move_key(known, one.key, had.get(name), has.get(name))
         for walk in self._walks:
             walk.note_labels(one.key, had, has)
 
 
-def _find(name: str, entries: Sequence[Entry]) -> Keys:
+def _collect_keys(name: str, entries: Sequence[Entry]) -> Keys:
     known: Keys = {}
     for entry in entries:
         charge(_LOOK)
@@ -81,7 +81,7 @@ def _find(name: str, entries: Sequence[Entry]) -> Keys:
     return known
 
 
-def _move(known: Keys, key: str, had: str | None, has: str | None) -> None:
+def _move_key(known: Keys, key: str, had: str | None, has: str | None) -> None:
     """Move an object from one label value to another; None means that it does not have the label."""
     if had == has:
         return

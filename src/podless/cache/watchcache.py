@@ -1,7 +1,7 @@
 """One resource in memory: all objects, the window of recent changes, and its watchers.
 
-The state changes only through `apply`, which gets durable changes in order. So a read never shows a state that is
-undone later, and a watcher gets every change once.
+The state changes only through `apply_change`, which gets durable changes in order. So a read never shows a state that
+is undone later, and a watcher gets every change once.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ class WatchCache:
         self._loading: asyncio.Task[None] | None = None
         self._former: dict[str, Entry] | None = None  # the state before changes were lost
 
-    def entry(self, record: Record) -> Entry:
+    def make_entry(self, record: Record) -> Entry:
         """Return the entry for a record."""
         return Entry(record if self._read_record is None else self._read_record(record), self.keys)
 
-    def count(self, prefix: str) -> int:
+    def count_entries(self, prefix: str) -> int:
         """Return the number of objects whose keys start with the prefix."""
         return bisect_left(self._keys, keys.prefix_end(prefix)) - bisect_left(self._keys, prefix)
 
@@ -128,16 +128,16 @@ class WatchCache:
             former, self._former = self._former, None
             self._tell_difference(former)
         early, self._early = self._early, None
-        events = [event for change in early if change.revision > revision and (event := self.apply(change))]
+        events = [event for change in early if change.revision > revision and (event := self.apply_change(change))]
         if events:
-            self.publish(events)
+            self.publish_events(events)
 
     async def _read_entries(self) -> tuple[dict[str, Entry], int]:
         """Return the current state, read in parts to limit time and memory."""
-        let_go = self._store.hold()
+        let_go = self._store.hold_history()
         try:
             while True:
-                revision = await self._store.current()
+                revision = await self._store.read_revision()
                 with suppress(Compacted):  # another server can compact meanwhile
                     return await self._read_at(revision), revision
         finally:
@@ -150,15 +150,15 @@ class WatchCache:
         rest = Rest()
         while True:
             began = time.perf_counter()
-            records, after = await self._store.page(revision, after, part, self.prefix)
+            records, after = await self._store.read_page(revision, after, part, self.prefix)
             with pause_gc():
                 for record in records:
-                    entries[record.key] = self.entry(record)
+                    entries[record.key] = self.make_entry(record)
             if not after:
                 return entries
             await rest.take(time.perf_counter() - began)
 
-    async def renew(self) -> None:
+    async def reload(self) -> None:
         """Read the state again after changes were lost. Raises StoreError.
 
         The server's own handlers get the differences. Watchers cannot get the lost events: they end, and get 410 when
@@ -171,7 +171,7 @@ class WatchCache:
             self._former = self._entries
         self._window.clear()
         self._window_bytes = 0
-        self._fanout.end()
+        self._fanout.end_followers()
         await self.load()
 
     def _tell_difference(self, former: dict[str, Entry]) -> None:
@@ -187,7 +187,7 @@ class WatchCache:
         for handler in list(self._handlers):
             call_handler(handler, events)
 
-    def apply(self, change: Change) -> Event | None:
+    def apply_change(self, change: Change) -> Event | None:
         """Apply one durable change. Returns the event, or None if this collection is not loaded."""
         if not self.loaded:
             if self._early is not None:  # during the initial read, changes are queued and applied after it
@@ -196,30 +196,30 @@ class WatchCache:
         before = self._entries.get(change.key)
         after = None
         if change.record is not None:
-            after = self._entries[change.key] = self.entry(change.record)
+            after = self._entries[change.key] = self.make_entry(change.record)
             if before is None:
                 insort(self._keys, change.key)
         elif before is not None:
             del self._entries[change.key]
             del self._keys[bisect_left(self._keys, change.key)]
-        self._labels.change(before, after)
+        self._labels.update_entry(before, after)
         event = Event(change.key, change.revision, before, after)
         self.changed = change.revision
         self._window.append(event)
-        size = _size(event)
+        size = _measure_event(event)
         self._window_bytes += size
         self._cache.replaced += size
         while len(self._window) > WINDOW or self._window_bytes > WINDOW_BYTES:
             oldest = self._window.popleft()
             self.floor = oldest.revision
-            self._window_bytes -= _size(oldest)
+            self._window_bytes -= _measure_event(oldest)
         return event
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def publish_events(self, events: Sequence[Event]) -> None:
         """Call every handler with a batch of events now, and queue it for the watchers."""
         for handler in list(self._handlers):
             call_handler(handler, events)
-        self._fanout.publish(events)
+        self._fanout.queue_events(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
         """Call `handler` with every batch as it arrives. Returns a function that removes it."""
@@ -230,14 +230,14 @@ class WatchCache:
 
         Earlier events can be among them; the caller compares their revision with `changed`.
         """
-        return self._fanout.join(watcher)
+        return self._fanout.add_follower(watcher)
 
-    def end(self) -> None:
+    def end_watchers(self) -> None:
         """End all handlers and watchers with an empty batch, because the resource was deleted."""
         for handler in self._handlers:
             call_handler(handler, ())
         self._handlers.clear()
-        self._fanout.end()
+        self._fanout.end_followers()
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -246,7 +246,7 @@ class WatchCache:
         """Return the object's current state."""
         return self._entries.get(key)
 
-    def under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
+    def entries_under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
         """Return entries whose keys start with `prefix`, in key order, from the key `start` on.
 
         most: the maximum number, 0 for all. Also returns the number of further entries.
@@ -256,18 +256,18 @@ class WatchCache:
         end = min(low + most, high) if most else high
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
-    def follow(self, name: str) -> None:
-        """Index a label for `labelled`. The state can change meanwhile, because this can run in slices."""
-        self._labels.follow(name, list(self._entries.values()))
+    def index_label(self, name: str) -> None:
+        """Index a label for `entries_labelled`. The state can change meanwhile, because this can run in slices."""
+        self._labels.index_label(name, list(self._entries.values()))
 
-    def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:
-        """Return the entries of `under` whose label `name` has one of the values; None if the label is not indexed."""
-        keys = self._labels.find(name, values)
+    def entries_labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:
+        """Return the entries under a prefix whose label has one of the values; None if the label is not indexed."""
+        keys = self._labels.find_keys(name, values)
         if keys is None:
             return None
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
-    def shows(self, revision: int) -> bool:
+    def is_loaded_at(self, revision: int) -> bool:
         """Return whether the loaded state is also that of `revision`."""
         return self.loaded and revision >= self.changed
 
@@ -276,18 +276,18 @@ class WatchCache:
 
         The collection need not be loaded.
         """
-        if self.shows(revision):
-            return self.under(prefix)[0]
+        if self.is_loaded_at(revision):
+            return self.entries_under(prefix)[0]
         if not self.loaded or revision < self.floor:
-            records = await self._store.range_at(prefix, revision)
-            return [self.entry(record) for record in records]
+            records = await self._store.read_range_at(prefix, revision)
+            return [self.make_entry(record) for record in records]
         earlier: dict[str, Entry | None] = {}
         for event in reversed(self._window):
             if event.revision <= revision:
                 break
             if event.key.startswith(prefix):
                 earlier[event.key] = event.before
-        state = {entry.key: entry for entry in self.under(prefix)[0]}
+        state = {entry.key: entry for entry in self.entries_under(prefix)[0]}
         for key, before in earlier.items():
             if before is None:
                 state.pop(key, None)
@@ -302,12 +302,12 @@ class WatchCache:
         """
         found: list[Entry] = []
         while True:
-            records, after = await self._store.page(revision, after, most - len(found), prefix)
-            found += map(self.entry, records)
+            records, after = await self._store.read_page(revision, after, most - len(found), prefix)
+            found += map(self.make_entry, records)
             if not after or len(found) >= most:
                 return found[:most], bool(after) or len(found) > most
 
-    async def since(self, revision: int, first: int) -> list[Event]:
+    async def changes_since(self, revision: int, first: int) -> list[Event]:
         """Return the changes after `revision`, oldest first.
 
         first: the revision before which this resource did not exist. Raises Compacted.
@@ -317,14 +317,14 @@ class WatchCache:
         if revision >= self.floor:
             return [*_later(self._window, revision)][::-1]
         events = []
-        for change in await self._store.changes(self.prefix, revision):
-            before = self.entry(change.before) if change.before is not None else None
-            after = self.entry(change.record) if change.record is not None else None
+        for change in await self._store.read_changes(self.prefix, revision):
+            before = self.make_entry(change.before) if change.before is not None else None
+            after = self.make_entry(change.record) if change.record is not None else None
             events.append(Event(change.key, change.revision, before, after))
         return events
 
 
-def _size(event: Event) -> int:
+def _measure_event(event: Event) -> int:
     """Return the bytes that an event keeps in memory beside the current state."""
     return len(event.before.body) if event.before is not None else 0
 

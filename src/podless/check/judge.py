@@ -176,7 +176,7 @@ class Judge:
         group, _, version = known.obj["apiVersion"].rpartition("/")
         found = self.catalog.find(group, version, known.identity.kind)
         assert found is not None
-        return found[0].strategy.store(found[0], known.obj)
+        return found[0].strategy.make_stored(found[0], known.obj)
 
     @property
     def _unknown_severity(self) -> Severity:
@@ -291,7 +291,7 @@ class Judge:
             return
         outcome.report.definitions += 1
         if checked.obj is not None and not checked.errors:
-            outcome.definitions.append(kind.strategy.store(kind, checked.obj))
+            outcome.definitions.append(kind.strategy.make_stored(kind, checked.obj))
         elif isinstance(spec := part.value.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
             outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
 

@@ -118,7 +118,7 @@ async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterato
         return
     try:
         await backup.refuse_half(store)
-        revision, after = await find_revision(store, at) if at else await store.current(), ""
+        revision, after = await find_revision(store, at) if at else await store.read_revision(), ""
         while True:
             lines, after = await backup.read_page(store, revision, after)
             yield revision, lines

@@ -93,7 +93,7 @@ async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: S
             lines,
             progress.say,
         )
-        progress.end(f"restored {count_of(done, 'record')}; new revisions are above {await store.current()}")
+        progress.end(f"restored {count_of(done, 'record')}; new revisions are above {await store.read_revision()}")
     finally:
         await store.close()
 
@@ -104,7 +104,7 @@ async def _alone(store: Store) -> None:
     if store.prompt:
         return
     why = ""
-    if (await store.range(_OTHERS))[0]:
+    if (await store.read_range(_OTHERS))[0]:
         why = "a kube-apiserver uses this etcd; stop it first"
     elif name := await leader.find_holder(store):
         why = f"servers run on this etcd, such as {name}; stop them first"

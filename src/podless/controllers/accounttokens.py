@@ -46,7 +46,7 @@ class AccountTokens(Controller):
         for collection, handler in ((self._secrets, self._changed), (self._accounts, self._moved)):
             await collection.load()
             self.leave.append(collection.add_event_handler(handler))
-        for entry in self._secrets.under(SECRETS.prefix)[0]:
+        for entry in self._secrets.entries_under(SECRETS.prefix)[0]:
             self._queue_account(entry)
 
     @property

@@ -42,7 +42,7 @@ class Registration(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             if MANAGED not in entry.labels:
                 self._made[entry.key] = entry
         self.queue.add(_ALL)
@@ -69,7 +69,7 @@ class Registration(Controller):
             spec = self._made[key].decode()["spec"]
             found = Announced(spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None)
             announced[spec.get("group", ""), spec.get("version", "")] = found
-        self.api.registry.announce(announced)
+        self.api.registry.set_announced(announced)
 
 
 class Availability(Controller):
@@ -87,7 +87,7 @@ class Availability(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._queue_services(entry)
         await self.flush()
 
@@ -116,7 +116,7 @@ class Availability(Controller):
             self._following = True
             for kind in (SERVICES, ENDPOINT_SLICES):
                 if self.api.registry.get(kind.group, kind.plural) is not None:
-                    collection = await self.api.loaded(kind)
+                    collection = await self.api.load_collection(kind)
                     self.leave.append(collection.add_event_handler(self._note_backend))
 
     async def reconcile(self, key: str) -> None:
@@ -142,7 +142,7 @@ class Availability(Controller):
 
     def _entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None
-        return self.api.collection(kind).under(prefix)[0] if served else ()
+        return self.api.collection(kind).entries_under(prefix)[0] if served else ()
 
     def _fault(self, spec: Object) -> tuple[str, str]:
         """Return reason and message of why the service cannot be reached; ("", "") if it can."""

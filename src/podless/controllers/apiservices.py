@@ -42,7 +42,9 @@ class APIServices(Controller):
         self.leave.append(registry.follow_versions(lambda *served: self.queue.add(self._key(*served), _DELAY)))
         self.leave.append(self._collection.add_event_handler(self._note_events))
         keys = [self._key(*served) for served in registry.group_versions()]
-        for key in dict.fromkeys([*keys, *(entry.key for entry in self._collection.under(self._kind.prefix)[0])]):
+        for key in dict.fromkeys(
+            [*keys, *(entry.key for entry in self._collection.entries_under(self._kind.prefix)[0])]
+        ):
             self.queue.add(key)
         await self.flush()
         self._begun = True
@@ -59,7 +61,7 @@ class APIServices(Controller):
     async def reconcile(self, key: str) -> None:
         version, _, group = name_of(key).partition(".")
         # the server of this very group is the one that shows these objects
-        kinds = self.api.registry.of_version(group, version) if group != self._kind.group else []
+        kinds = self.api.registry.list_kinds_of(group, version) if group != self._kind.group else []
         entry = self._collection.get(key)
         held = _held(entry) if entry is not None else None
         if not kinds:

@@ -57,12 +57,12 @@ class Contents(Controller):
         self._contents = contents
 
     async def begin(self) -> None:
-        namespaces = await self.api.loaded(self._namespaces)
+        namespaces = await self.api.load_collection(self._namespaces)
         self.leave.append(namespaces.add_event_handler(self._born))
         for content in self._contents:
-            collection = await self.api.loaded(content.kind)
+            collection = await self.api.load_collection(content.kind)
             self.leave.append(collection.add_event_handler(partial(self._changed, content)))
-        for entry in namespaces.under(self._namespaces.prefix)[0]:
+        for entry in namespaces.entries_under(self._namespaces.prefix)[0]:
             self.queue.add(entry.name)
         await self.flush()
 

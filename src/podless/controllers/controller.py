@@ -87,8 +87,8 @@ class Controller:
 
     async def follow(self, kind: Kind) -> None:
         """Reconcile every object of a kind, now and after each change."""
-        collection = await self.api.loaded(kind)
-        for entry in collection.under(kind.prefix)[0]:
+        collection = await self.api.load_collection(kind)
+        for entry in collection.entries_under(kind.prefix)[0]:
             self.queue.add(entry.key)
         self.leave.append(collection.add_event_handler(self._enqueue))
 

@@ -59,13 +59,13 @@ class Definitions(Controller):
         self.leave.append(self._collection.add_event_handler(self._note_events))
         if (hooks := self.api.converter.hooks) is not None:
             hooks.on_change.append(self._convert_anew)
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
         await self.flush()
 
     def _convert_anew(self) -> None:
         """Refresh definitions with conversion hooks after the hooks were reloaded."""
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             if self._serving.convert_anew(entry.key):
                 self._settled.pop(entry.key, None)
                 self.queue.add(entry.key)

@@ -45,7 +45,7 @@ class Expiry(Controller):
     async def _load(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key, self._left(entry))
 
     def _note_events(self, events: Sequence[Event]) -> None:
@@ -62,7 +62,7 @@ class Expiry(Controller):
 
     def _advanced(self, seconds: float) -> None:
         """Check all objects again after the clock was advanced."""
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:

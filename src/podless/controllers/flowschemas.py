@@ -23,13 +23,13 @@ class FlowSchemas(Controller):
     async def begin(self) -> None:
         if self.api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is None:
             return
-        levels = await self.api.loaded(PRIORITY_LEVELS)
+        levels = await self.api.load_collection(PRIORITY_LEVELS)
         await self.follow(FLOW_SCHEMAS)
         self.leave.append(levels.add_event_handler(self._levels))
 
     def _levels(self, events: Sequence[Event]) -> None:
         if any(event.before is None or event.after is None for event in events):
-            for entry in self.api.collection(FLOW_SCHEMAS).under(FLOW_SCHEMAS.prefix)[0]:
+            for entry in self.api.collection(FLOW_SCHEMAS).entries_under(FLOW_SCHEMAS.prefix)[0]:
                 self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:

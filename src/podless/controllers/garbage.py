@@ -110,12 +110,12 @@ class Garbage(Controller):
         Requests have half of the time, and those that wait for a resource to be loaded have all of it.
         """
         store, after = self.api.store, ""
-        let_go = store.hold()
+        let_go = store.hold_history()
         try:
-            revision = await store.current()
+            revision = await store.read_revision()
             while True:
                 began = time.monotonic()
-                records, after = await store.page(revision, after, _PAGE)
+                records, after = await store.read_page(revision, after, _PAGE)
                 for record in records:
                     kind = self._kind_of(record.key)
                     if (
@@ -138,7 +138,7 @@ class Garbage(Controller):
         kind = self._kind_of(key)
         if kind is None or not kind.strategy.deletion.collected:
             return
-        entry = (await self.api.loaded(kind)).get(key)
+        entry = (await self.api.load_collection(kind)).get(key)
         if entry is not None:
             try:
                 await self._decide(kind, entry)
@@ -192,7 +192,7 @@ class Garbage(Controller):
         owning = self._kind(owner.group, owner.kind)
         if owning is None or (owning.namespaced and not kind.namespaced):
             return _SOLID  # nobody can tell, or nobody should have said so: it is left alone
-        found = (await self.api.loaded(owning)).get(owning.key(entry.namespace, owner.name))
+        found = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
         if found is None:
             return _DANGLING
         metadata = found.decode()["metadata"]
@@ -203,7 +203,7 @@ class Garbage(Controller):
     async def _waits(self, key: str) -> bool:
         """Return whether the object is being deleted and waits for its dependents."""
         kind = self._kind_of(key)
-        entry = (await self.api.loaded(kind)).get(key) if kind is not None else None
+        entry = (await self.api.load_collection(kind)).get(key) if kind is not None else None
         return entry is not None and _in_foreground(entry.decode()["metadata"])
 
     # what is done

@@ -120,7 +120,7 @@ def check_store(asked: Store) -> Check:
     """Return a check that reads an absent key from the store."""
 
     async def check() -> None:
-        await asked.range(_NOWHERE)
+        await asked.read_range(_NOWHERE)
 
     return check
 

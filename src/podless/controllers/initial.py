@@ -89,7 +89,7 @@ class Initial(Controller):
     async def begin(self) -> None:
         for resource in _RESOURCES:
             if (served := self._kind(*resource)) is not None:
-                await self.api.loaded(served)
+                await self.api.load_collection(served)
         now = clock.now()
         found = [
             (kind, obj, manager) for group, plural, manager, obj in _wanted(now) if (kind := self._kind(group, plural))

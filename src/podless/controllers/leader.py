@@ -54,7 +54,7 @@ async def find_holder(store: Store) -> str:
     key = LEASES.key(_NAMESPACE, _NAME)
 
     async def look() -> tuple[int, str]:
-        for record in (await store.range(key))[0]:
+        for record in (await store.read_range(key))[0]:
             if record.key == key:
                 spec = serializer.decode_own(record.stored.at(record.revision)).get("spec") or {}
                 return record.revision, str(spec.get("holderIdentity") or "")
@@ -93,7 +93,7 @@ class Leader:
 
     async def start(self) -> None:
         """Start. If no server holds the lease, the controllers are running afterwards. Raises StoreError."""
-        collection = await self._api.loaded(self._kind)
+        collection = await self._api.load_collection(self._kind)
         self._leave = collection.add_event_handler(self._note_events)
         with contextlib.suppress(_Outrun):  # of two that start at once
             await self._turn()
@@ -149,7 +149,7 @@ class Leader:
     async def _turn(self) -> None:
         """Renew the lease, or take it if it has expired."""
         now = asyncio.get_running_loop().time()
-        entry = (await self._api.loaded(self._kind)).get(self._key)
+        entry = (await self._api.load_collection(self._kind)).get(self._key)
         revision = entry.revision if entry is not None else 0
         if revision != self._seen:
             self._seen, self._since = revision, now
@@ -171,7 +171,7 @@ class Leader:
 
     async def _write(self, holder: str, *, take: bool) -> None:
         """Write the lease; take: and have all that its last holder writes fail from now on."""
-        entry = (await self._api.loaded(self._kind)).get(self._key)
+        entry = (await self._api.load_collection(self._kind)).get(self._key)
         now = datetime.fromtimestamp(clock.time(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         obj: Object = entry.decode() if entry is not None else self._new()
         spec = obj.setdefault("spec", {})
@@ -199,7 +199,7 @@ class Leader:
             self.guard = Operation(_FENCE, KEPT, fence.revision)
 
     async def _read_fence(self) -> Record | None:
-        return next((one for one in (await self._api.store.range(_FENCE))[0] if one.key == _FENCE), None)
+        return next((one for one in (await self._api.store.read_range(_FENCE))[0] if one.key == _FENCE), None)
 
     def _new(self) -> Object:
         version = self._kind.storage_version

@@ -58,7 +58,7 @@ class Namespaces(Controller):
         missing = [name for name in SYSTEM if self._collection.get(self._kind.key("", name)) is None]
         await asyncio.gather(*map(self._make, missing))
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._queue_namespace(entry)
 
     async def _make(self, name: str) -> None:
@@ -105,11 +105,11 @@ class Namespaces(Controller):
             if _called(PODS) in left:
                 break
             prefix = kind.keys.scope(name)
-            collection = await self.api.loaded(kind)
-            fresh = [e for e in collection.under(prefix)[0] if not e.terminating]
+            collection = await self.api.load_collection(kind)
+            fresh = [e for e in collection.entries_under(prefix)[0] if not e.terminating]
             if fresh:
                 await delete_all(self.api, kind, fresh)
-            entries = collection.under(prefix)[0]
+            entries = collection.entries_under(prefix)[0]
             if entries:
                 if kind.prefix not in following:
                     following[kind.prefix] = collection.add_event_handler(handler)

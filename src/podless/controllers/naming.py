@@ -45,7 +45,7 @@ class Naming:
     async def load(self) -> None:
         """Load the definitions. `note` must get every later change."""
         await self._names.load()
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._group(entry.key)[entry.key] = None
 
     def note_event(self, event: Event) -> None:

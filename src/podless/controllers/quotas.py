@@ -39,7 +39,7 @@ class Quotas(Controller):
     async def begin(self) -> None:
         """Load the quotas first, so that no create exceeds them; then count."""
         await self._collection.load()
-        self.leave += [self._collection.add_event_handler(self._changed), self.api.registry.listen(self._recount)]
+        self.leave += [self._collection.add_event_handler(self._changed), self.api.registry.add_listener(self._recount)]
         self._recount()
 
     async def stop(self) -> None:
@@ -48,7 +48,7 @@ class Quotas(Controller):
 
     def _recount(self) -> None:
         """Look at all namespaces that have quotas."""
-        self._queue_quotas(entry.namespace for entry in self._collection.under(self._kind.prefix)[0])
+        self._queue_quotas(entry.namespace for entry in self._collection.entries_under(self._kind.prefix)[0])
 
     def _changed(self, events: Sequence[Event]) -> None:
         self._queue_quotas(event.after.namespace for event in events if event.after is not None)
@@ -64,7 +64,7 @@ class Quotas(Controller):
             self.queue.add(namespace)
 
     async def reconcile(self, key: str) -> None:
-        await asyncio.gather(*map(self._count, self._collection.under(self._kind.keys.scope(key))[0]))
+        await asyncio.gather(*map(self._count, self._collection.entries_under(self._kind.keys.scope(key))[0]))
 
     async def _count(self, entry: Entry) -> None:
         """Update the status of a quota to the present usage."""
@@ -76,7 +76,7 @@ class Quotas(Controller):
 
         def count(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
-            numbers |= {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
+            numbers |= {name: one.count_entries(one.keys.scope(entry.namespace)) for name, one in there.items()}
             used = {name: quantity.canonical_quantity(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
                 used |= self._meter.used(kind, one, entry.namespace, obj, names)
@@ -105,7 +105,7 @@ class Quotas(Controller):
                 yield kind, names
 
     async def _follow(self, kind: Kind) -> WatchCache:
-        collection = await self.api.loaded(kind)
+        collection = await self.api.load_collection(kind)
         if kind.prefix not in self._followed:
             self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind, events))
         return collection

@@ -46,7 +46,7 @@ class Roles(Controller):
         wanted = [(CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
         wanted += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
         for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
-            await self.api.loaded(kind)
+            await self.api.load_collection(kind)
         await asyncio.gather(*(self._ensure(kind, obj) for kind, obj in wanted))
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
@@ -85,7 +85,7 @@ class Roles(Controller):
         self.queue.add(_AGAIN, _LATER)
 
     def _entries(self) -> Sequence[Entry]:
-        return self._roles.under(self._roles.prefix)[0]
+        return self._roles.entries_under(self._roles.prefix)[0]
 
     async def _gather(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
         """Set the rules that a role aggregates. ordered: their order counts, too; in a cycle it would never settle."""

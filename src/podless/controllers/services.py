@@ -40,13 +40,13 @@ class ServiceDependents(Controller):
         self._addresses: WatchCache | None = None  # None where no IPAddresses are served
 
     async def begin(self) -> None:
-        services = await self.api.loaded(SERVICES)
+        services = await self.api.load_collection(SERVICES)
         if self.api.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
-            self._addresses = await self.api.loaded(IP_ADDRESSES)
-            for entry in services.under(SERVICES.prefix)[0]:
+            self._addresses = await self.api.load_collection(IP_ADDRESSES)
+            for entry in services.entries_under(SERVICES.prefix)[0]:
                 if _HEADLESS not in entry.body and self._missing(_addresses(entry)):
                     self.queue.add(entry.key)
-            for entry in self._addresses.under(IP_ADDRESSES.prefix)[0]:
+            for entry in self._addresses.entries_under(IP_ADDRESSES.prefix)[0]:
                 self._note_stale(entry)
         self.leave.append(services.add_event_handler(self._note_events))
         await self.flush()
@@ -83,7 +83,7 @@ class ServiceDependents(Controller):
         entry = self.api.collection(SERVICES).get(key)
         wanted = _addresses(entry) if entry is not None else set()
         if entry is None:
-            endpoints = await self.api.loaded(ENDPOINTS)
+            endpoints = await self.api.load_collection(ENDPOINTS)
             left = endpoints.get(ENDPOINTS.prefix + key.removeprefix(SERVICES.prefix))
             if left is not None:
                 await delete_all(self.api, ENDPOINTS, [left])

@@ -56,9 +56,9 @@ class Serving:
         kind = self.served(key)
         if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
             plural, _, group = keys.name_of(key).partition(".")
-            self._api.registry.remove(group, plural)
+            self._api.registry.remove_kind(group, plural)
             if kind is not None:
-                self._api.cache.drop(kind.prefix)
+                self._api.cache.drop_collection(kind.prefix)
 
     def served(self, key: str) -> Kind | None:
         """Return the kind that is served under the names of a definition."""
@@ -95,7 +95,7 @@ class Serving:
                 # labels and conditions change nothing for its objects
                 self._api.registry.put_kind(kind)
         elif served is None or served.uid == kind.uid:
-            self._api.registry.wait(kind)
+            self._api.registry.add_waiting(kind)
 
 
 def _hooks(kind: Kind) -> tuple[object, ...]:

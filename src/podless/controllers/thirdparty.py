@@ -40,7 +40,7 @@ class ThirdParties(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
         await self.flush()
 
@@ -68,8 +68,8 @@ class ThirdParties(Controller):
         """Remove a deleted one and its endpoint, unless another definition has taken it over."""
         kind = self._serving.pop(key, None)
         if kind is not None and self._mine(kind):
-            self.api.registry.remove(kind.group, kind.plural)
-            self.api.cache.drop(kind.prefix)
+            self.api.registry.remove_kind(kind.group, kind.plural)
+            self.api.cache.drop_collection(kind.prefix)
 
     def _mine(self, kind: Kind) -> bool:
         served = self.api.registry.get(kind.group, kind.plural)
@@ -97,7 +97,7 @@ class ThirdParties(Controller):
         In one transaction the ThirdPartyResource goes and, where the plural is another one, the objects move.
         Returns the revision from which on their history may be watched, 0 where there was nothing to give.
         """
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             kind = self._serving.get(entry.key)
             if kind is not None and parse_defined_name(entry.name) == (heir.kind, heir.group) and not kind.terminating:
                 await self._give(entry, kind, heir)
@@ -108,7 +108,7 @@ class ThirdParties(Controller):
         self._serving.pop(entry.key, None)
         moves = kind.prefix != heir.prefix
         if moves:
-            self.api.registry.remove(kind.group, kind.plural)  # from here on clients cannot create new ones
+            self.api.registry.remove_kind(kind.group, kind.plural)  # from here on clients cannot create new ones
 
         async def plan() -> list[Operation]:
             operations = await self._moves(kind, heir) if moves else []
@@ -119,11 +119,11 @@ class ThirdParties(Controller):
 
         await storage.commit_together(self.api, plan)
         if moves:
-            self.api.cache.drop(kind.prefix)
+            self.api.cache.drop_collection(kind.prefix)
             await self._follow(kind, heir)
 
     async def _moves(self, kind: Kind, heir: Kind) -> list[Operation]:
-        objects = (await self.api.loaded(kind)).under(kind.prefix)[0]
+        objects = (await self.api.load_collection(kind)).entries_under(kind.prefix)[0]
         return [operation for one in objects for operation in _moved(one, heir)]
 
     async def _follow(self, kind: Kind, heir: Kind) -> None:
@@ -139,7 +139,7 @@ class ThirdParties(Controller):
             self._late.add(task)
             task.add_done_callback(self._late.discard)
 
-        (await self.api.loaded(kind)).add_event_handler(late)
+        (await self.api.load_collection(kind)).add_event_handler(late)
         await self._bring(kind, heir)
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:

@@ -42,7 +42,7 @@ class TypeChecking(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._changed))
-        for entry in self._collection.under(self._kind.prefix)[0]:
+        for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
 
     def _changed(self, events: Sequence[Event]) -> None:
@@ -136,7 +136,7 @@ def _environment(spec: Object, registry: Registry, kind: Kind, version: Version)
 def _parameters(registry: Registry, given: Object) -> Declared | None:
     """Return the type of the parameters, None if unknown."""
     group, _, name = (given.get("apiVersion") or "").rpartition("/")
-    for kind in registry.of_version(group, name):
+    for kind in registry.list_kinds_of(group, name):
         if kind.kind == given.get("kind"):
             return _declared(kind, kind.by_version[name])
     return None

@@ -73,7 +73,7 @@ async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata, status = obj["metadata"], obj.pop("status", None)
-    kind.strategy.fill(kind, version, obj)
+    kind.strategy.fill_defaults(kind, version, obj)
     if manager:
         call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
         fieldmanager.fields_of_created(call, obj, manager)
@@ -179,11 +179,11 @@ def own_version(kind: Kind, entry: Entry) -> Version:
 
 async def empty_kind(api: API, kind: Kind) -> None:
     """Delete all objects of a kind, and wait for those that finalizers hold."""
-    collection = await api.loaded(kind)
+    collection = await api.load_collection(kind)
     changed = asyncio.Event()
     leave = collection.add_event_handler(lambda _: changed.set())
     try:
-        await delete_all(api, kind, collection.under(kind.prefix)[0])
+        await delete_all(api, kind, collection.entries_under(kind.prefix)[0])
         while len(collection):
             changed.clear()
             await changed.wait()

@@ -182,7 +182,7 @@ class Laboratory:
         kind = api.registry.get(asked.group, asked.resource)
         if kind is None or not name:
             return None
-        entry = (await api.cache.loaded(kind.keys)).get(kind.keys.key(asked.namespace, name))
+        entry = (await api.cache.load_collection(kind.keys)).get(kind.keys.key(asked.namespace, name))
         return None if entry is None else dict(orjson.loads(entry.body))
 
     def advance_clock(self, seconds: float) -> None:

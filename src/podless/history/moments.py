@@ -42,12 +42,12 @@ async def find_revision(store: Store, text: str) -> int:
     at = parse_moment(text, clock.time())
     if store.changelog is None:
         raise StoreError(NO_LOG)
-    return await store.changelog.revision_at(at)
+    return await store.changelog.find_revision(at)
 
 
 async def explain_forgotten(store: Store, error: Compacted) -> str:
     """Return why a state cannot be read: the oldest one that the store has, and how to keep more."""
-    at = await store.changelog.time_of(error.revision) if store.changelog is not None else 0
+    at = await store.changelog.find_time(error.revision) if store.changelog is not None else 0
     when = f" ({clock.format_time(at // 1000)})" if at else ""
     if not error.revision:
         return f"The requested time is before the first change that the server knows of{when}."

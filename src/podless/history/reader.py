@@ -88,11 +88,11 @@ class HistoryReader:
 
     async def sequence_of(self, revision: int) -> int:
         """Return the sequence number of the last change at or before a revision. Raises StoreError."""
-        return await self._log.sequence_of(revision)
+        return await self._log.find_sequence(revision)
 
     async def one(self, user: User, namespace: str, sequence: int) -> Object | None:
         """Return one change with the object's state; None if it does not exist or the user may not see it."""
-        found = await self._log.under([keys.ALL], sequence + 1, sequence - 1, 1)
+        found = await self._log.read_under([keys.ALL], sequence + 1, sequence - 1, 1)
         if not found or found[0].key.startswith(keys.OWN):
             return None
         place = self.place(found[0].key)
@@ -104,7 +104,7 @@ class HistoryReader:
         """Return a change as the API shows it. Raises StoreError."""
         before = written.replaced
         if operation_of(written) != CREATE and before is None:
-            for earlier in await self._log.of_key(written.key, written.sequence, 0, 1):
+            for earlier in await self._log.read_key(written.key, written.sequence, 0, 1):
                 if earlier.stored is not None:
                     before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
         return make_change(written, before, place, state=state)
@@ -137,8 +137,8 @@ class HistoryReader:
         """Return the next changes, some of which may be out of scope."""
         prefixes = self._prefixes(scope)
         if scope.name and self._is_whole(scope):
-            return link_changes(await self._log.of_key(prefixes[0] + scope.name, before, after, _BATCH))
-        return link_changes(await self._log.under(prefixes, before, after, _BATCH))
+            return link_changes(await self._log.read_key(prefixes[0] + scope.name, before, after, _BATCH))
+        return link_changes(await self._log.read_under(prefixes, before, after, _BATCH))
 
     def _is_whole(self, scope: HistoryScope) -> bool:
         """Return whether a scope with a name has all that a key needs."""

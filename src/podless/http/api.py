@@ -121,11 +121,11 @@ class APIHandler:
     def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
         """Return the call that a request makes, and its verb. Raises NotServed, PageNotFound or MethodNotAllowed."""
         asked = info.asked
-        found = self._api.registry.find(asked.group, asked.version, asked.resource)
+        found = self._api.registry.find_route(asked.group, asked.version, asked.resource)
         if found is None and asked.group == GROUP:
             found = self._history.find(asked.group, asked.version, asked.resource)
         if found is None:
-            raise NotServed if info.legacy or self._api.registry.builtin(asked.group) else PageNotFound
+            raise NotServed if info.legacy or self._api.registry.is_builtin_group(asked.group) else PageNotFound
         kind, version = found
         audit = request.audit
         headers = request.headers
@@ -203,7 +203,7 @@ class APIHandler:
         if verb == "list":
             return await self._read_later(request, call, verb, form, past=True)
         outcome = await self._history.get_past(call)
-        await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
+        await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         return await self._show(request, call, outcome, form)
 
     async def _read_later(
@@ -211,9 +211,9 @@ class APIHandler:
     ) -> Answer:
         collection = self._api.collection(call.kind)
         if past and not collection.loaded:  # a read of an earlier state needs no loaded cache
-            await self._api.cache.current()
+            await self._api.cache.refresh_once()
         else:
-            collection = await self._api.loaded(call.kind)
+            collection = await self._api.load_collection(call.kind)
         if verb == "get" and not call.kind.strategy.reads.revisioned:
             outcome: Outcome = await get_component(self._api, call)
         elif verb == "get":
@@ -223,7 +223,7 @@ class APIHandler:
             listing = list_(self._api, call, collection, chosen)
             plain = chosen.labels.empty and chosen.fields.empty
             outcome = await (listing if plain else self._api.off_loop.slices.drive(listing))
-        await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
+        await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         await prepare_list(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
@@ -288,7 +288,7 @@ class APIHandler:
         else:
             outcome = await _WRITES[verb](self._api, call)
         if call.kind.webhook is not None:
-            await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
+            await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         return outcome
 
     async def _watch(self, request: Request, call: Call, form: AnswerForm) -> Answer:
@@ -297,7 +297,7 @@ class APIHandler:
         try:
             chosen = await options.read_list_options(self._api, call, lease.parsed)
             lease.keep(chosen.labels, chosen.fields)
-            collection = await self._api.loaded(call.kind)
+            collection = await self._api.load_collection(call.kind)
             watch = Watch(self._api, call, chosen, collection)
             await watch.prepare()
             stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end).stream()

@@ -38,7 +38,7 @@ def reads_wait(api: API) -> Gate | None:
 
 def _at_once(api: API) -> bool:
     """Return whether the state is current."""
-    return api.cache.fresh and not _unsettled(api)
+    return api.cache.is_fresh and not _unsettled(api)
 
 
 def _unsettled(api: API) -> bool:
@@ -49,7 +49,7 @@ def _unsettled(api: API) -> bool:
 
 def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseException | None) -> None:
     if error is None:
-        if not api.cache.renewing and not _unsettled(api):
+        if not api.cache.is_reloading and not _unsettled(api):
             request.current = True
     elif not isinstance(error, asyncio.CancelledError):
         request.current = error

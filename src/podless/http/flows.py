@@ -147,7 +147,7 @@ class Flows:
         """
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
-        schemas, levels = ([entry.decode() for entry in one.under(one.prefix)[0]] for one in self._collections)
+        schemas, levels = ([entry.decode() for entry in one.entries_under(one.prefix)[0]] for one in self._collections)
         self._limits = _share_seats(levels, self._seats)
         uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in levels}
         schemas.sort(key=lambda one: (one["spec"].get("matchingPrecedence") or 0, one["metadata"]["name"]))

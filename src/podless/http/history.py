@@ -136,7 +136,7 @@ class HistoryAnswers:
         if log is None:
             raise MethodNotAllowed(NO_LOG)
         try:
-            revision = await log.revision_at(at)
+            revision = await log.find_revision(at)
         except Compacted as error:
             raise Expired(await explain_forgotten(self._api.store, error)) from None
         rest = {name: values for name, values in call.query.items() if name != "at"}
@@ -152,12 +152,12 @@ class HistoryAnswers:
         if revision > self._api.cache.revision:
             raise options.too_large(revision, self._api.cache.revision)
         try:
-            records = await self._api.store.range_at(call.key, revision)
+            records = await self._api.store.read_range_at(call.key, revision)
         except Compacted as error:
             raise Expired(await explain_forgotten(self._api.store, error)) from None
         for record in records:
             if record.key == call.key:
-                return Single(self._api.collection(call.kind).entry(record))
+                return Single(self._api.collection(call.kind).make_entry(record))
         raise call.not_found()
 
 

@@ -98,7 +98,7 @@ class Metrics:
 
     def _of_store(self) -> Samples:
         store = self._store
-        sizes: list[Sample] = [((f"{store.name}-0",), size)] if (size := store.figures().get("size")) else []
+        sizes: list[Sample] = [((f"{store.name}-0",), size)] if (size := store.read_figures().get("size")) else []
         found: dict[str, list[Sample]] = {
             "apiserver_storage_size_bytes": sizes,
             "podless_revision": [((), self._cache.revision)],

@@ -160,9 +160,9 @@ class NonResource:
         paths += ["/version", *(_KEYS if self._accounts is not None else ())]
         for place in LIVE:
             paths += [f"/{place}", *(f"/{place}/{name}" for name in self._health.names(place))]
-        for group in self._registry.groups():
+        for group in self._registry.list_groups():
             paths.append(f"/apis/{group}")
-            paths += [f"/apis/{group}/{name}" for name in self._registry.versions(group)]
+            paths += [f"/apis/{group}/{name}" for name in self._registry.list_versions(group)]
         return sorted(paths)
 
     def _core(self, request: Request, parts: list[str], accept: str) -> Response | Pending:
@@ -192,10 +192,10 @@ class NonResource:
             document = discovery.group_document(registry, parts[1])
         else:
             document = discovery.resources_document(registry, parts[1], parts[2])
-            if document is not None and registry.builtin(parts[1]):
+            if document is not None and registry.is_builtin_group(parts[1]):
                 _check_route(request, accept)
         if document is None:
-            raise NotServed if parts[1] and registry.builtin(parts[1]) else PageNotFound
+            raise NotServed if parts[1] and registry.is_builtin_group(parts[1]) else PageNotFound
         return _document(document, _form(request, accept))
 
     def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response | Pending:

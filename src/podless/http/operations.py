@@ -53,7 +53,7 @@ class Operations:
         store = self._api.store
         self._hold()
         try:
-            revision = await find_revision(store, at) if at else int(given) if given else await store.current()
+            revision = await find_revision(store, at) if at else int(given) if given else await store.read_revision()
             lines, following = await backup.read_page(store, revision, after)
         except ValueError as error:
             raise BadRequest(f"at: {error}") from None
@@ -68,7 +68,7 @@ class Operations:
     def _hold(self) -> None:
         """Keep the history for another 60 s."""
         if self._let_go is None:
-            self._let_go = self._api.store.hold()
+            self._let_go = self._api.store.hold_history()
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(_HOLD, self._release)
@@ -90,7 +90,7 @@ class Operations:
             "version": __version__,
             "started": int(self._started),
             "engine": api.store.name,
-            **api.store.figures(),
+            **api.store.read_figures(),
             "leader": self._leader(),
             "kinds": dict(sorted(kinds.items())),
         }

@@ -31,7 +31,7 @@ def asks_costs(call: Call) -> bool:
 
 async def read_costs(api: API, call: Call) -> Response:
     """Return the costs. Raises the errors of `get_object`."""
-    entry = get_object(api, call, await api.loaded(call.kind)).entry
+    entry = get_object(api, call, await api.load_collection(call.kind)).entry
     assert entry is not None
     definition = view.load_object(call.kind, call.version, entry)
     return await api.off_loop.run(len(entry.body), _render_costs, definition)

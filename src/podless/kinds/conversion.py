@@ -85,17 +85,17 @@ class Converter:
             return obj
         version = kind.by_version[wanted]
         if kind.webhook is None:
-            return await self.client.slice(_converted, kind, version, obj)
-        (converted,) = await self.ask(kind, [obj], wanted)
+            return await self.client.slice(_convert_copy, kind, version, obj)
+        (converted,) = await self.ask_webhook(kind, [obj], wanted)
         await self.client.slice(_prune, kind, wanted, converted)
         return converted
 
-    async def stored(self, kind: Kind, obj: Object) -> Object:
+    async def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Return an object as it is stored; may change it in place. Raises ConversionFailed."""
         if kind.webhook is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
-            (obj,) = await self.ask(kind, [obj], kind.storage_version)
+            (obj,) = await self.ask_webhook(kind, [obj], kind.storage_version)
             await self.client.slice(_prune, kind, kind.storage_version, obj)
-        return kind.strategy.store(kind, obj)
+        return kind.strategy.make_stored(kind, obj)
 
     async def round_trip(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Return an object as its version would show it after it was stored; may change it in place.
@@ -106,13 +106,13 @@ class Converter:
             return kind.strategy.round_trip(obj)
         if version.name == kind.storage_version:
             return obj
-        there = await self.stored(kind, obj)
+        there = await self.make_stored(kind, obj)
         if kind.webhook is not None:
             await self.client.slice(_schema(kind, kind.storage_version).normalize, there)
             return await self.convert(kind, there, version.name)
-        return await self.client.slice(kind.strategy.read, kind, version, there)
+        return await self.client.slice(kind.strategy.read_stored, kind, version, there)
 
-    async def ready(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
+    async def prepare_entries(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
         """Convert these entries, so that view.body and view.load can show them in a version.
 
         Raises ConversionFailed. Concurrent callers for the same entries share one answer.
@@ -132,18 +132,18 @@ class Converter:
                 continue
             together = batch and view.stored_version(kind, batch[0]) == view.stored_version(kind, entry)
             if batch and (not together or len(batch) >= _OBJECTS_MOST or size + len(entry.body) > _BYTES_MOST):
-                await self._fly(kind, version, batch, flight)
+                await self._send_review(kind, version, batch, flight)
                 batch, size = [], 0
             batch.append(entry)
             size += len(entry.body)
         if batch:
-            await self._fly(kind, version, batch, flight)
+            await self._send_review(kind, version, batch, flight)
         for task in waiting:
             await asyncio.shield(task)
 
-    async def _fly(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
+    async def _send_review(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
         """Send one review in its own task, which continues for other callers if one is cancelled."""
-        task = asyncio.get_running_loop().create_task(self._batch(kind, version, batch))
+        task = asyncio.get_running_loop().create_task(self._convert_batch(kind, version, batch))
         for entry in batch:
             entry.forms[flight] = task
 
@@ -156,19 +156,19 @@ class Converter:
         task.add_done_callback(landed)
         await asyncio.shield(task)
 
-    async def _batch(self, kind: Kind, version: Version, batch: list[Entry]) -> None:
+    async def _convert_batch(self, kind: Kind, version: Version, batch: list[Entry]) -> None:
         name = view.stored_version(kind, batch[0])
         source = kind.by_version.get(name)
         if source is None:
             raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
         size = sum(len(entry.body) for entry in batch)
-        objects = await self.client.run_by_size(size, _loaded, kind, source, batch)
-        converted = await self.ask(kind, objects, version.name, size)
-        bodies = await self.client.run_by_size(size, _forms, kind, version, converted)
+        objects = await self.client.run_by_size(size, _decode_entries, kind, source, batch)
+        converted = await self.ask_webhook(kind, objects, version.name, size)
+        bodies = await self.client.run_by_size(size, _make_forms, kind, version, converted)
         for entry, body in zip(batch, bodies, strict=True):
             view.put_body(kind, version, entry, body)
 
-    async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
+    async def ask_webhook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
         """Convert objects of one version to the version `wanted` with the kind's webhook.
 
         The given objects are not changed. size: of the objects in bytes, approximately. Raises ConversionFailed if the
@@ -182,18 +182,18 @@ class Converter:
         if "rules" in webhook:
             return await self._carry_out(kind, objects, wanted, size)
         head = f"conversion webhook for {given}"
-        review, version = _review(webhook, objects, kind.api_version(wanted))
+        review, version = _make_review(webhook, objects, kind.api_version(wanted))
         body = await self.client.run_by_size(size, serializer.encode_json, review)
         target = kind.derive("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
             answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
-            told = partial(_answered, uid=review["request"]["uid"], version=version, scheme=self._scheme)
+            told = partial(_read_review, uid=review["request"]["uid"], version=version, scheme=self._scheme)
             converted = await self.client.read(answer, told)
-        except (RemoteError, _Unsound) as error:
+        except (RemoteError, _InvalidReview) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
-        return await self._accept(head, kind, objects, converted, wanted, len(answer))
+        return await self._check_converted(head, kind, objects, converted, wanted, len(answer))
 
-    async def _accept(
+    async def _check_converted(
         self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], wanted: str, size: int
     ) -> list[Object]:
         """Check the results of a conversion, and prune them. Raises ConversionFailed."""
@@ -201,14 +201,14 @@ class Converter:
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
             return await self.client.run_by_size(size, _all_checked, kind, objects, converted, wanted)
-        except _Unsound as error:
+        except _InvalidReview as error:
             raise ConversionFailed(f"{head} returned {error}") from None
 
     async def _carry_out(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
         """Convert objects by the conversions that their definition declares."""
         head = f"declared conversion for {_type(kind, objects[0]['apiVersion'])}"
-        converted = await self.client.run_by_size(size, _declared, kind, objects, wanted)
-        return await self._accept(head, kind, objects, converted, wanted, size)
+        converted = await self.client.run_by_size(size, _convert_declared, kind, objects, wanted)
+        return await self._check_converted(head, kind, objects, converted, wanted, size)
 
     async def _ask_hook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
         """Convert with a hook. The error does not say where it failed, because the answer is shared by all clients."""
@@ -222,7 +222,7 @@ class Converter:
         from podless.hooks import CONVERT  # imported already if there are hooks
         from podless.hooks.peer import HookFailed
 
-        question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}
+        question = {"version": kind.api_version(wanted), "objects": [*map(_make_sent, objects)]}
         body = await self.client.run_by_size(size, serializer.encode_json, question)
         try:
             answer = await self.hooks.call(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
@@ -232,7 +232,7 @@ class Converter:
         if answer is None:
             raise ConversionFailed(f"{head} failed: the hook is gone")
         converted: list[Any] = (await self.client.read(answer, serializer.decode_json))["objects"]
-        return await self._accept(head, kind, objects, converted, wanted, len(answer))
+        return await self._check_converted(head, kind, objects, converted, wanted, len(answer))
 
     def _choose_hook(self, kind: Kind, source: str, wanted: str, named: str) -> Object | None:
         """Return the hook for two versions, else the one for all versions. named: consider only this hook."""
@@ -241,24 +241,24 @@ class Converter:
         return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
 
 
-def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]:
-    return [kind.strategy.read(kind, source, entry.decode()) for entry in each(batch)]
+def _decode_entries(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]:
+    return [kind.strategy.read_stored(kind, source, entry.decode()) for entry in each(batch)]
 
 
-def _forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
+def _make_forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
     """Prune converted objects, and return their JSON for the cache."""
     for obj in each(converted):
         _schema(kind, version.name).prune(obj, drop=True)
     return [view.encode_form(kind, obj) for obj in converted]
 
 
-def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
+def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
     """Return the ConversionReview and its version. Raises ConversionFailed."""
     known = (name for name in webhook["conversionReviewVersions"] if name in _REVIEWS)
     version = next(known, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
-    request = {"uid": uids.make_uid(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+    request = {"uid": uids.make_uid(), "desiredAPIVersion": wanted, "objects": [_make_sent(obj) for obj in objects]}
     return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 
@@ -273,21 +273,21 @@ def _prune(kind: Kind, version: str, obj: Object) -> None:
         _schema(kind, version).prune(obj, drop=True)
 
 
-def _converted(kind: Kind, version: Version, obj: Object) -> Object:
+def _convert_copy(kind: Kind, version: Version, obj: Object) -> Object:
     """Return a copy in another version, for kinds without a webhook."""
     converted = kind.strategy.convert(kind, version, view.copy_object(obj))
     _prune(kind, version.name, converted)
     return converted
 
 
-def _declared(kind: Kind, objects: Sequence[Object], wanted: str) -> list[Any]:
+def _convert_declared(kind: Kind, objects: Sequence[Object], wanted: str) -> list[Any]:
     try:
         return [kind.strategy.convert(kind, kind.by_version[wanted], obj) for obj in each(objects)]
     except Internal as error:
         raise ConversionFailed(error.message) from None
 
 
-class _Unsound(Exception):
+class _InvalidReview(Exception):
     """The answer is invalid; the text says why."""
 
 
@@ -295,41 +295,41 @@ def _type(kind: Kind, api_version: str) -> str:
     return f"{api_version}, Kind={kind.kind}"
 
 
-def _sent(obj: Object) -> Object:
+def _make_sent(obj: Object) -> Object:
     """Return an object as a webhook gets it: as stored, without a resourceVersion."""
     metadata = {name: value for name, value in obj["metadata"].items() if name != "resourceVersion"}
     return {**obj, "metadata": metadata}
 
 
-def _answered(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
+def _read_review(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
     """Return the converted objects of a review. Raises _Unsound."""
     try:
         review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
-        raise _Unsound(str(error)) from None
+        raise _InvalidReview(str(error)) from None
     given = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
     expected = f"{_GROUP}/{version}, Kind=ConversionReview"
     if version != "v1beta1" and given != expected:
-        raise _Unsound(f"expected webhook response of {expected}, got {given}")
+        raise _InvalidReview(f"expected webhook response of {expected}, got {given}")
     response = review.get("response")
     if response is None:
-        raise _Unsound("no response provided")
+        raise _InvalidReview("no response provided")
     told = response.get("uid") or ""
     if version != "v1beta1" and told != uid:
-        raise _Unsound(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(told)}")
+        raise _InvalidReview(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(told)}")
     result = response.get("result") or {}
     if result.get("status") != "Success":
         message = result.get("message")
-        raise _Unsound(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'")
+        raise _InvalidReview(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'")
     converted: list[Any] = response.get("convertedObjects") or []
     return converted
 
 
 def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wanted: str) -> list[Object]:
-    return [_checked(kind, *pair, wanted) for pair in zip(each(before), after, strict=True)]
+    return [_check_object(kind, *pair, wanted) for pair in zip(each(before), after, strict=True)]
 
 
-def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
+def _check_object(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
     """Return a converted object with the metadata of the object that was sent. Raises _Unsound if they do not match."""
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
@@ -340,17 +340,17 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
     expected, got = kind.api_version(wanted), _text_field(after, "apiVersion")
     if got != expected:
-        raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
+        raise _InvalidReview(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
     if after["kind"] != before["kind"]:
         why = f"(expected {before['kind']}, received {after['kind']})"
-        raise _Unsound(f"invalid object at index 0: invalid kind {why}")
+        raise _InvalidReview(f"invalid object at index 0: invalid kind {why}")
     metadata = after.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
     for field, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         old, new = before["metadata"].get(field) or "", _text_field(named, field)
         if old != new:
-            raise _Unsound(f"invalid object: must have the same {told}: {old} != {new}")
-    return {**after, "metadata": _restored(before["metadata"], named)}
+            raise _InvalidReview(f"invalid object: must have the same {told}: {old} != {new}")
+    return {**after, "metadata": _restore_metadata(before["metadata"], named)}
 
 
 def _text_field(obj: Object, name: str) -> str:
@@ -359,7 +359,7 @@ def _text_field(obj: Object, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _restored(before: Object, after: Object) -> Object:
+def _restore_metadata(before: Object, after: Object) -> Object:
     """Return the former metadata with the webhook's labels and annotations. Raises _Unsound for other changes."""
     metadata = dict(before)
     for field in ("labels", "annotations"):
@@ -368,11 +368,13 @@ def _restored(before: Object, after: Object) -> Object:
             metadata.pop(field, None)
             continue
         if not isinstance(given, dict):
-            raise _Unsound(f"invalid metadata: invalid metadata.{field} of type {_go_type(given)} in converted object")
+            raise _InvalidReview(
+                f"invalid metadata: invalid metadata.{field} of type {_go_type(given)} in converted object"
+            )
         for key, value in given.items():
             if not isinstance(value, str):
                 why = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
-                raise _Unsound(f"invalid metadata: {why}")
+                raise _InvalidReview(f"invalid metadata: {why}")
         if given != before.get(field):
             _check_map(field, given)
         metadata.pop(field, None)
@@ -386,7 +388,7 @@ def _check_map(field: str, given: dict[str, str]) -> None:
     # a real server's error has this path for annotations
     found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
     if found:
-        raise _Unsound(f"invalid metadata: {join_errors(found)}")
+        raise _InvalidReview(f"invalid metadata: {join_errors(found)}")
 
 
 def _go_type(value: Any) -> str:

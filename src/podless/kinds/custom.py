@@ -88,7 +88,7 @@ class CustomStrategy(Strategy[Kind]):
     def set_weight(self, weight: int) -> None:
         self._compiled.set_weight(weight)
 
-    def compile(self, kind: Kind) -> None:
+    def compile_rules(self, kind: Kind) -> None:
         for version in kind.by_version.values():
             compiled = self.schema(version)
             compiled.complete()
@@ -158,10 +158,10 @@ class CustomStrategy(Strategy[Kind]):
         compiled.fill(obj)
         return obj
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         self.schema(version).default(obj)
 
-    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Prune and default an object by the schema of its stored version.
 
         Another version shows the fields of its own schema and adds no defaults.
@@ -174,7 +174,7 @@ class CustomStrategy(Strategy[Kind]):
             self.schema(version).prune(obj, drop=True)
         return obj
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Keep the fields of the storage version's schema; defaults are added on reading."""
         wanted = kind.api_version(kind.storage_version)
         storage = kind.by_version[kind.storage_version]
@@ -252,7 +252,7 @@ class CustomStrategy(Strategy[Kind]):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return self.schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, wanted=False))
 
-    def trim(self, version: Version, obj: Object) -> None:
+    def drop_unknown_fields(self, version: Version, obj: Object) -> None:
         compiled = self.schema(version)
         compiled.prune(obj, drop=True)
         if not compiled.preserve and serializer.has_nulls(obj):
@@ -281,7 +281,7 @@ class CustomStrategy(Strategy[Kind]):
             obj, old, warnings=warnings, ratchet=None if ratchet else False
         )
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
         apart = ("metadata", "status") if version.status else ("metadata",)
         for name, value in each(obj).items():
@@ -289,7 +289,7 @@ class CustomStrategy(Strategy[Kind]):
                 return True  # values that differ in Python also differ in JSON
         return _without(obj, apart) != _without(old, apart)
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}
 
     def list_selectable_fields(self, version: Version) -> frozenset[str]:

@@ -146,7 +146,7 @@ class Kind:
                     structs.complete_struct(struct)
                     defaults.complete_defaults(struct)
                 self.list_raw_fields(version)
-            self.strategy.compile(self)
+            self.strategy.compile_rules(self)
             for make in more:
                 make()
             weight = self.strategy.weigh(draft.values())

@@ -42,7 +42,7 @@ class Registry:
         self.remote: frozenset[tuple[str, str]] = frozenset()
         self._announced: dict[str, list[str]] = {}
 
-    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+    def add_listener(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call the listener after every change. The returned function removes it."""
         self._listeners[listener] = None
 
@@ -60,12 +60,12 @@ class Registry:
 
         return leave
 
-    def _changed(self) -> None:
+    def _call_listeners(self) -> None:
         self.generation += 1
         for listener in list(self._listeners):
             listener()
 
-    def announce(self, announced: Mapping[tuple[str, str], Announced]) -> None:
+    def set_announced(self, announced: Mapping[tuple[str, str], Announced]) -> None:
         """Set the group-versions that APIServices announce."""
         if announced != self.announced:
             self.announced = announced
@@ -73,31 +73,31 @@ class Registry:
             self._announced = {}
             for group, version in announced:
                 self._announced.setdefault(group, []).append(version)
-            self._changed()
+            self._call_listeners()
 
     def put_kind(self, kind: Kind) -> None:
         """Serve a kind, in place of an earlier one with its group and plural."""
-        self._forget(kind.group, kind.plural)
+        self._drop_kind(kind.group, kind.plural)
         self._kinds[kind.group, kind.plural] = kind
         self._served.setdefault(kind.group, {})[kind.plural] = kind
         for version in kind.versions:
             self._routes[kind.group, version.name, kind.plural] = kind, version
             self._versions.setdefault((kind.group, version.name), {})[kind.plural] = kind
             self._tell_followers(kind.group, version.name)
-        self._changed()
+        self._call_listeners()
 
-    def wait(self, kind: Kind) -> None:
+    def add_waiting(self, kind: Kind) -> None:
         """Add a definition that is not served yet: its versions appear in the group's discovery document."""
-        self._forget(kind.group, kind.plural)
+        self._drop_kind(kind.group, kind.plural)
         self._waiting.setdefault(kind.group, {})[kind.plural] = kind
-        self._changed()
+        self._call_listeners()
 
-    def remove(self, group: str, plural: str) -> None:
+    def remove_kind(self, group: str, plural: str) -> None:
         """Stop serving a kind."""
-        self._forget(group, plural)
-        self._changed()
+        self._drop_kind(group, plural)
+        self._call_listeners()
 
-    def _forget(self, group: str, plural: str) -> None:
+    def _drop_kind(self, group: str, plural: str) -> None:
         kind = self._kinds.pop((group, plural), None)
         for place in (self._served, self._waiting):
             if place.get(group, {}).pop(plural, None) is not None and not place[group]:
@@ -115,13 +115,13 @@ class Registry:
         for follower in list(self._followers):
             follower(group, version)
 
-    def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
+    def find_route(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
         """Return the kind and version of a path."""
         return self._routes.get((group, version, plural))
 
     def find_struct(self, group: str, version: str, plural: str, kind: str) -> Struct | None:
         """Return the struct of the built-in kind of a path if it has this name; None if it is not loaded yet."""
-        found = self.find(group, version, plural)
+        found = self.find_route(group, version, plural)
         return found[0].struct_of(found[1]) if found and found[0].kind == kind and found[0].is_loaded else None
 
     def get(self, group: str, plural: str) -> Kind | None:
@@ -131,11 +131,11 @@ class Registry:
     def __iter__(self) -> Iterator[Kind]:
         return iter(list(self._kinds.values()))
 
-    def builtin(self, group: str) -> bool:
+    def is_builtin_group(self, group: str) -> bool:
         """Return whether the group has a built-in kind: error texts differ from those of custom groups."""
         return any(not kind.custom for kind in self._served.get(group, {}).values())
 
-    def of_version(self, group: str, version: str) -> list[Kind]:
+    def list_kinds_of(self, group: str, version: str) -> list[Kind]:
         """Return the kinds of one group-version, in the order they were added."""
         return list(self._versions.get((group, version), {}).values())
 
@@ -143,14 +143,14 @@ class Registry:
         """Return group and version of all served kinds."""
         return list(self._versions)
 
-    def versions(self, group: str, *, waiting: bool = True) -> list[str]:
+    def list_versions(self, group: str, *, waiting: bool = True) -> list[str]:
         """Return the versions of a group, unordered; optionally with those of waiting definitions."""
         places = (self._served, self._waiting) if waiting else (self._served,)
         kinds = [kind for place in places for kind in place.get(group, {}).values()]
         found = {version.name: None for kind in kinds for version in kind.versions}
         return list(found | dict.fromkeys(self._announced.get(group, ())))
 
-    def groups(self) -> list[str]:
+    def list_groups(self) -> list[str]:
         """Return all groups except the core one, unordered."""
         found = dict.fromkeys([*self._served, *self._waiting, *self._announced])
         return [group for group in found if group]

@@ -38,19 +38,19 @@ class State:
         """Return the kind's objects, which may not be loaded yet."""
         return self.cache.collection(kind.keys)
 
-    def loaded(self, kind: Kind) -> Coroutine[Any, Any, WatchCache]:
-        """Load the kind's objects, and wait until they are fresh, as `Cache.loaded` does. Raises StoreError."""
-        return self.cache.loaded(kind.keys)
+    def load_collection(self, kind: Kind) -> Coroutine[Any, Any, WatchCache]:
+        """Load the kind's objects as `Cache.load_collection` does, and wait until they are fresh. Raises StoreError."""
+        return self.cache.load_collection(kind.keys)
 
-    def written(self, kind: Kind, record: Record) -> Entry:
+    def find_written(self, kind: Kind, record: Record) -> Entry:
         """Return the entry of a write, from the cache if it is there, so that its derived forms are made once."""
         collection = self.collection(kind)
         entry = collection.get(record.key)
         if entry is not None and entry.revision == record.revision:
             return entry
-        return collection.entry(record)
+        return collection.make_entry(record)
 
-    def known_namespace(self, name: str) -> Entry | None:
+    def find_namespace(self, name: str) -> Entry | None:
         """Return a namespace without waiting; None if it does not exist or namespaces are not loaded yet."""
         kind = self._namespaces()
         if kind is None:
@@ -58,12 +58,12 @@ class State:
         collection = self.cache.collection(kind.keys)
         return collection.get(kind.keys.key("", name)) if collection.loaded else None
 
-    async def namespace(self, name: str) -> Entry | None:
+    async def load_namespace(self, name: str) -> Entry | None:
         """Return a namespace, None if it does not exist. Raises LookupError if namespaces are not served."""
         kind = self._namespaces()
         if kind is None:
             raise LookupError("namespaces")
-        return (await self.loaded(kind)).get(kind.key("", name))
+        return (await self.load_collection(kind)).get(kind.key("", name))
 
     def _namespaces(self) -> Kind | None:
         return self.registry.get("", "namespaces")

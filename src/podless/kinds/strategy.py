@@ -82,10 +82,10 @@ class Reads(NamedTuple):
 class Checking(NamedTuple):
     """The cost of validating a kind.
 
-    preload: the rules take long to import; `Strategy.load` imports them in advance. repeats: every error of a check is
-    reported, so the check may stop after too many. Schemas try some values in several ways and drop errors. cost:
-    factor compared with other kinds. once: the change with which an update is validated once; earlier releases also
-    validated the object as a new one (runtime/release.py).
+    preload: the rules take long to import; `Strategy.load_rules` imports them in advance. repeats: every error of a
+    check is reported, so the check may stop after too many. Schemas try some values in several ways and drop errors.
+    cost: factor compared with other kinds. once: the change with which an update is validated once; earlier releases
+    also validated the object as a new one (runtime/release.py).
     """
 
     preload: bool = False
@@ -145,22 +145,22 @@ class Strategy(Generic[K]):
         """Decode an object that admission changed, as `decode` does."""
         return self.decode(kind, version, obj, unknown)
 
-    def written(self, obj: Object, raw: bytes) -> None:
+    def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record details of the JSON (raw) of a changed object that decoding loses."""
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Fill in defaults that need code, not those of the struct."""
 
-    def fill(self, kind: K, version: Version, obj: Object) -> None:
+    def fill_defaults(self, kind: K, version: Version, obj: Object) -> None:
         """Fill in all defaults, also those of the struct."""
-        self.default(version, obj)
+        self.fill_computed_defaults(version, obj)
 
-    def read(self, kind: K, version: Version, obj: Object) -> Object:
+    def read_stored(self, kind: K, version: Version, obj: Object) -> Object:
         """Return a stored object as one version shows it; may change it in place."""
         obj["apiVersion"] = kind.api_version(version.name)
         return obj
 
-    def store(self, kind: K, obj: Object) -> Object:
+    def make_stored(self, kind: K, obj: Object) -> Object:
         """Return an object of any version as it is stored; may change it in place."""
         obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
@@ -219,7 +219,7 @@ class Strategy(Generic[K]):
         """Return the errors of a write to /finalize, without metadata."""
         return ()
 
-    def trim(self, version: Version, obj: Object) -> None:
+    def drop_unknown_fields(self, version: Version, obj: Object) -> None:
         """Drop unknown fields, for an object that was validated with them."""
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
@@ -244,10 +244,10 @@ class Strategy(Generic[K]):
         """
         return ()
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         """Import modules that the rules need."""
 
-    def compile(self, kind: K) -> None:
+    def compile_rules(self, kind: K) -> None:
         """Compile everything that the rules would compile at first use."""
 
     def attach_table(self, table: dict[Any, Any]) -> None:
@@ -281,7 +281,7 @@ class Strategy(Generic[K]):
         """Return an object as tables and bare metadata show it."""
         return obj
 
-    def below(self, subresource: str) -> Strategy[K]:
+    def for_subresource(self, subresource: str) -> Strategy[K]:
         """Return the strategy for writes of the object through a subresource."""
         return self
 
@@ -296,15 +296,15 @@ class Strategy(Generic[K]):
         """Return whether a delete only marks the object, because finalizers hold it."""
         return bool(obj["metadata"].get("finalizers"))
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether the desired state differs, so that the generation increases."""
         return False
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Return warnings about an accepted write."""
         return []
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         """Return the fields for fieldSelectors besides name and namespace, with the object's values."""
         return {}
 

@@ -74,7 +74,7 @@ def validate_change(
 
     subresource: the written subresource. namespaced: as for a new object.
     """
-    strategy = kind.strategy.below(subresource) if subresource else kind.strategy
+    strategy = kind.strategy.for_subresource(subresource) if subresource else kind.strategy
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
     check = checks.get(subresource, strategy.validate_update)
     look = FoundErrors()

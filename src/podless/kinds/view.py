@@ -154,7 +154,7 @@ def encode_body(kind: Kind, version: Version, entry: Entry) -> bytes:
 def _read_as_version(kind: Kind, version: Version, entry: Entry) -> Object:
     """Return the object as the schema or struct of a version shows it."""
     charge(len(entry.body) // _READ)
-    return kind.strategy.read(kind, version, entry.decode())
+    return kind.strategy.read_stored(kind, version, entry.decode())
 
 
 def load_object(kind: Kind, version: Version, entry: Entry) -> Object:

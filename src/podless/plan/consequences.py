@@ -20,7 +20,7 @@ async def find_consequences(simulation: Simulation, revision: int, touched: Coll
     """Return what has changed since a revision, except objects of the set that still exist."""
     first: dict[str, Record | None] = {}
     last: dict[str, Record | None] = {}
-    for change in await simulation.api.store.changes("/", revision):
+    for change in await simulation.api.store.read_changes("/", revision):
         if change.key.startswith(OWN) or resource_of(change.key) in _QUIET:
             continue
         first.setdefault(change.key, change.before)

@@ -128,8 +128,8 @@ class _Run:
         await self._find_applyset()
         api = simulation.api
         await simulation.settle()
-        revision = self.revision = await api.store.current()
-        let_go = api.store.hold()
+        revision = self.revision = await api.store.read_revision()
+        let_go = api.store.hold_history()
         try:
             await self.write_set(items)
             await simulation.settle()
@@ -145,7 +145,7 @@ class _Run:
 
     async def _renew(self, revision: int) -> None:
         """Update changes to the last state of objects that the server changed after their write."""
-        last = {change.key: change.revision for change in await self._simulation.api.store.changes("/", revision)}
+        last = {change.key: change.revision for change in await self._simulation.api.store.read_changes("/", revision)}
         for key, (change, endpoint, asked) in self.touched.items():
             after = change.after
             if after is None or key not in last or after["metadata"].get("resourceVersion") == str(last[key]):

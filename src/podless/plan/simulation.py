@@ -95,7 +95,7 @@ class Simulation:
         given = gvk.parse_api_version(api_version)
         if given is None:
             return None
-        for found in self.api.registry.of_version(given.group, given.version):
+        for found in self.api.registry.list_kinds_of(given.group, given.version):
             if found.kind == kind and not found.virtual:
                 return Endpoint(api_version, found.plural, found.kind, found.namespaced, found)
         return None
@@ -142,9 +142,9 @@ class Simulation:
     async def read_records(self) -> list[Record]:
         """Return all stored records except the server's own."""
         store = self.api.store
-        revision, after, found = await store.current(), "", list[Record]()
+        revision, after, found = await store.read_revision(), "", list[Record]()
         while True:
-            page, after = await store.page(revision, after, _PAGE)
+            page, after = await store.read_page(revision, after, _PAGE)
             found += [record for record in page if not record.key.startswith(OWN)]
             if not after:
                 return found
@@ -180,6 +180,6 @@ def encode_loaded(kind: Kind, obj: Object) -> Loaded:
     if not kind.custom:
         obj = kind.strategy.decode(kind, version, obj, [])
         metadata = obj["metadata"]
-    obj = kind.strategy.store(kind, obj)
+    obj = kind.strategy.make_stored(kind, obj)
     key = kind.key(metadata.get("namespace") or "", metadata["name"])
     return Loaded(key, view.encode_object(kind, obj))

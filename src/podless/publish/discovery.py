@@ -44,9 +44,9 @@ def groups_document(registry: Registry) -> Document:
 def _ranks(registry: Registry) -> dict[str, tuple[int, str]]:
     """Return the sort key of each group."""
     ranks = {}
-    for name in registry.groups():
+    for name in registry.list_groups():
         charge(_GROUP)
-        if registry.versions(name):
+        if registry.list_versions(name):
             ranks[name] = _first(registry, name)
     return ranks
 
@@ -58,7 +58,9 @@ def _names(registry: Registry) -> list[str]:
 
 def _first(registry: Registry, name: str) -> tuple[int, str]:
     """Return the sort key of a group: that of its first APIService, by priority and then by name."""
-    return min((-_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.versions(name))
+    return min(
+        (-_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.list_versions(name)
+    )
 
 
 def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
@@ -84,14 +86,14 @@ def _group(registry: Registry, name: str) -> Document:
     """Return a group with its versions; empty if there are none."""
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
-        for version in _ranked(registry, name, registry.versions(name))
+        for version in _ranked(registry, name, registry.list_versions(name))
     ]
     return {"name": name, "versions": versions, "preferredVersion": versions[0]} if versions else {}
 
 
 def resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
     """Return the document of /apis/<group>/<version> or /api/v1, None if it is not served."""
-    kinds = registry.of_version(group_name, version)
+    kinds = registry.list_kinds_of(group_name, version)
     if not kinds:
         return None
     listed = [resource for kind in kinds for resource in _resources(kind, kind.by_version[version])]
@@ -162,7 +164,7 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
         charge(_GROUP)
         versions = [
             _version(registry, name, version)
-            for version in _ranked(registry, name, registry.versions(name, waiting=False))
+            for version in _ranked(registry, name, registry.list_versions(name, waiting=False))
         ]
         if versions:
             metadata = {"name": name} if name else {}
@@ -181,7 +183,7 @@ def _version(registry: Registry, group: str, version: str) -> Document:
     """Return a version with its resources, which are unknown for another server's version."""
     if (group, version) in registry.remote:
         return {"version": version, "freshness": "Stale"}
-    found = [_aggregated(kind, kind.by_version[version]) for kind in registry.of_version(group, version)]
+    found = [_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)]
     return {"version": version} | ({"resources": found} if found else {}) | {"freshness": "Current"}
 
 

@@ -72,7 +72,7 @@ async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str
     found: list[bytes] = []
     read, size, most = 0, 0, _FEW
     while True:
-        records, after = await store.page(revision, after, most)
+        records, after = await store.read_page(revision, after, most)
         found += [encode_line(record) for record in records if record.key != RESTORING]
         read += most
         size = sum(map(len, found))
@@ -136,7 +136,7 @@ async def mark_restoring(store: Store) -> bool:
 
 async def unmark_restoring(store: Store) -> None:
     """Undo `mark_restoring`."""
-    revision = next(one.revision for one in (await store.range(RESTORING))[0] if one.key == RESTORING)
+    revision = next(one.revision for one in (await store.read_range(RESTORING))[0] if one.key == RESTORING)
     await store.commit([Operation(RESTORING, None, revision)])
 
 
@@ -148,8 +148,8 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     if the backup has none. say: called with the progress, as a text.
     """
     await mark_restoring(store)
-    await store.advance(
-        max(revision, await store.current()), lambda now: say(f"skipped revisions up to {now} of {revision}")
+    await store.advance_revision(
+        max(revision, await store.read_revision()), lambda now: say(f"skipped revisions up to {now} of {revision}")
     )
     present, done = await _present(store), 0
     for batch in _batches(read_records(lines)):
@@ -161,7 +161,7 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     for start in range(0, len(gone), _WRITTEN):
         await _write(store, gone[start : start + _WRITTEN])
     await unmark_restoring(store)
-    await store.advance(await store.current())
+    await store.advance_revision(await store.read_revision())
     return done
 
 
@@ -192,9 +192,9 @@ async def _write(store: Store, batch: list[Operation]) -> None:
 
 async def _present(store: Store) -> dict[str, int]:
     """Return all keys with their revisions."""
-    revision, after, found = await store.current(), "", dict[str, int]()
+    revision, after, found = await store.read_revision(), "", dict[str, int]()
     while True:
-        page, after = await store.page(revision, after, _PAGE)
+        page, after = await store.read_page(revision, after, _PAGE)
         found.update((record.key, record.revision) for record in page)
         if not after:
             return found
@@ -202,5 +202,5 @@ async def _present(store: Store) -> dict[str, int]:
 
 async def refuse_half(store: Store) -> None:
     """Raise StoreError if a restore of the store has not ended."""
-    if (await store.range(RESTORING))[0]:
+    if (await store.read_range(RESTORING))[0]:
         raise StoreError("a restore of this store was interrupted; restore it again")

@@ -87,7 +87,7 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One key in one commit: its new state, None for a delete. before: the former state, in `Store.changes` only."""
+    """One key in one commit: its new state, None for a delete. before: the former state, by `read_changes` only."""
 
     key: str
     revision: int
@@ -157,21 +157,23 @@ class ChangeLog(Protocol):
     """
 
     def horizon(self, prefix: str) -> int:
-        """Return the oldest revision at which `Store.range_at` can read states under a prefix."""
+        """Return the oldest revision at which `Store.read_range_at` can read states under a prefix."""
 
-    async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of one key."""
 
-    async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_under(
+        self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
+    ) -> list[Written]:
         """Return the newest changes of keys under some prefixes, none of which contains another."""
 
-    async def revision_at(self, at: int) -> int:
+    async def find_revision(self, at: int) -> int:
         """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""
 
-    async def time_of(self, revision: int) -> int:
+    async def find_time(self, revision: int) -> int:
         """Return when the first change at or after a revision was written: milliseconds since 1970, 0 if unknown."""
 
-    async def sequence_of(self, revision: int) -> int:
+    async def find_sequence(self, revision: int) -> int:
         """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
 
     def use_states(self, known: Callable[[str, int], Record | None]) -> None:
@@ -182,7 +184,7 @@ class ChangeLog(Protocol):
 
 
 KEPT = Stored(b"", -1)
-# as `expect`: the revision of the commit before, which has written the key (`Store.chain`)
+# as `expect`: the revision of the commit before, which has written the key (`Store.commit_chain`)
 FOLLOWING = -1
 # Called where history has been forgotten before it was told: what is told next is later than this revision.
 Lost = Callable[[int], None]
@@ -224,10 +226,10 @@ class Store(Protocol):
     async def close(self) -> None:
         """Finish work in progress and release everything."""
 
-    def current(self) -> Awaitable[int]:
+    def read_revision(self) -> Awaitable[int]:
         """Return the revision of the newest durable commit of any process, 0 for an empty store."""
 
-    def alone(self, shown: int) -> bool:
+    def has_newest(self, shown: int) -> bool:
         """Return whether no client has seen a change later than `shown`, the last one of a watch; always if prompt."""
 
     async def check_health(self) -> None:
@@ -248,39 +250,39 @@ class Store(Protocol):
         for the first key in an unexpected state. If the caller is cancelled, the commit may still succeed.
         """
 
-    async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+    async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         """Carry out commits one after the other, up to the first that fails.
 
         Operations of later commits may expect FOLLOWING. Returns the revisions of the successful ones, at least one,
         once they are durable, which may take no longer than for one. Raises as `commit` if the first one fails.
         """
 
-    async def range(self, prefix: str) -> tuple[list[Record], int]:
+    async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` in key order, and the revision of that state."""
 
-    async def range_at(self, prefix: str, revision: int) -> list[Record]:
-        """Return the records of `range` at `revision`, back to the change log's horizon. Raises Compacted."""
+    async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
+        """Return the records of `read_range` at `revision`, back to the change log's horizon. Raises Compacted."""
 
-    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in the engine's order, after the key `after` ("": from the start).
 
         prefix: only keys under it; those of one resource are in key order. Also returns the key to continue after, ""
         at the end. Raises Compacted.
         """
 
-    def hold(self) -> Callable[[], None]:
+    def hold_history(self) -> Callable[[], None]:
         """Keep all history in this process until the returned function is called."""
 
-    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
+    async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Make every later commit get a revision above this one, and forget all history.
 
         This can take one write for each skipped revision; say: called with the progress.
         """
 
-    def figures(self) -> Mapping[str, int]:
+    def read_figures(self) -> Mapping[str, int]:
         """Return figures: revision, compacted, size and history in bytes, oldest history in seconds since 1970."""
 
-    async def changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[Change]:
         """Return all changes under `prefix` later than `after`, in order, with `before`. Raises Compacted."""
 
     async def compact(self, revision: int) -> None:

@@ -33,5 +33,5 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
 
 async def _read_shared(store: Store, paths: Sequence[Path]) -> dict[str, bytes]:
     names = {path.name for path in paths}
-    found = {record.key.removeprefix(KEYS): record.stored.data for record in (await store.range(KEYS))[0]}
+    found = {record.key.removeprefix(KEYS): record.stored.data for record in (await store.read_range(KEYS))[0]}
     return {name: data for name, data in found.items() if name in names}

@@ -64,9 +64,9 @@ async def _present(app: App) -> tuple[int, dict[str, Record]]:
     assert app.cluster is not None
     assert app.cluster.store is not None
     store = app.cluster.store
-    revision, after, found = await store.current(), "", dict[str, Record]()
+    revision, after, found = await store.read_revision(), "", dict[str, Record]()
     while True:
-        page, after = await store.page(revision, after, _PAGE)
+        page, after = await store.read_page(revision, after, _PAGE)
         found.update((record.key, record) for record in page if not record.key.startswith(OWN))
         if not after:
             return revision, found

@@ -183,7 +183,7 @@ def _default(write: ApplyWrite) -> None:
     if write.nulls and isinstance(strategy, CustomStrategy):
         strategy.schema(call.version).fill(write.obj)
     else:
-        strategy.fill(call.kind, call.version, write.obj)
+        strategy.fill_defaults(call.kind, call.version, write.obj)
 
 
 def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
@@ -294,12 +294,12 @@ async def apply_scale(
     write = ApplyScaleWrite(call, scaling.SCALE, "Scale")
     write.shown, write.put = shown, put
     await READ.run(api, write)
-    if (await api.loaded(call.kind)).get(call.key) is None:
+    if (await api.load_collection(call.kind)).get(call.key) is None:
         raise call.not_found()
     written = await rewrite_object(api, write, APPLY_SCALE)
     if written.entry is None:
         return AnswerDocument(shown(written.obj or {}))
-    await api.converter.ready(call.kind, call.version, [written.entry])
+    await api.converter.prepare_entries(call.kind, call.version, [written.entry])
     return AnswerDocument(shown(view.load_object(call.kind, call.version, written.entry)))
 
 

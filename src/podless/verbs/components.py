@@ -54,7 +54,7 @@ def _condition(healthy: bool, message: str = "", error: str = "") -> Object:
 
 async def _store(api: API) -> Object:
     try:
-        await api.store.range(_NOWHERE)
+        await api.store.read_range(_NOWHERE)
     except (StoreError, errors.APIError) as error:
         return _condition(healthy=False, error=str(error))
     return _condition(healthy=True, message="ok")

@@ -181,20 +181,20 @@ async def _service_proxy(api: API, call: Call) -> None:
     _, name, port = _target(call.name, "service")
     number = _whole(port)
     if number is not None:
-        entry = (await api.loaded(call.kind)).get(call.kind.key(call.namespace, name))
+        entry = (await api.load_collection(call.kind)).get(call.kind.key(call.namespace, name))
         if entry is None:
             raise NotFound(call.kind.plural, "", name)
         known = {one["port"]: one.get("name", "") for one in reversed(entry.decode()["spec"].get("ports") or ())}
         if number not in known:
             raise Unavailable(f'no service port {number} found for service "{name}"')
         port = known[number]
-    ends = (await api.loaded(ENDPOINTS)).get(ENDPOINTS.key(call.namespace, name))
+    ends = (await api.load_collection(ENDPOINTS)).get(ENDPOINTS.key(call.namespace, name))
     if ends is None:
         raise NotFound(ENDPOINTS.plural, "", name)
     subsets = ends.decode().get("subsets") or []
     if not subsets:
         raise Unavailable(f'no endpoints available for service "{name}"')
-    pods = await api.loaded(PODS)
+    pods = await api.load_collection(PODS)
     for subset in subsets:
         numbers = [one["port"] for one in subset.get("ports") or () if one.get("name", "") == port]
         for address in subset.get("addresses") or () if numbers else ():
@@ -248,7 +248,7 @@ def _target(text: str, kind: str) -> tuple[str, str, str]:
 
 
 async def _pod(api: API, call: Call, name: str) -> Object:
-    entry = (await api.loaded(PODS)).get(PODS.key(call.namespace, name))
+    entry = (await api.load_collection(PODS)).get(PODS.key(call.namespace, name))
     if entry is None:
         raise NotFound(PODS.plural, "", name)
     return view.load_object(PODS, call.version, entry)
@@ -256,7 +256,7 @@ async def _pod(api: API, call: Call, name: str) -> Object:
 
 async def _node(api: API, name: str) -> tuple[str, int]:
     """Return the host and kubelet port of a node. Raises NotFound, or Internal for a node without an address."""
-    entry = (await api.loaded(NODES)).get(NODES.key("", name))
+    entry = (await api.load_collection(NODES)).get(NODES.key("", name))
     if entry is None:
         raise NotFound(NODES.plural, "", name)
     status = entry.decode().get("status") or {}

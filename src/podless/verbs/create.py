@@ -47,7 +47,7 @@ async def insert_object(api: API, write: Write) -> Single:
         except Conflicted as conflict:
             attempts -= 1
             if not attempts:
-                existing = api.written(kind, conflict.current) if conflict.current is not None else None
+                existing = api.find_written(kind, conflict.current) if conflict.current is not None else None
                 raise _name_in_use(call, write.obj["metadata"], existing) from None
         await AGAIN.run(api, write)
         del call.warnings[told:]
@@ -63,7 +63,7 @@ async def _insert(api: API, write: Write) -> Single:
         assert write.stored is not None
         return Single(await storage.put_object(api, kind, key, write.stored, write.along, write.obj), None, 201)
     shown = await api.converter.round_trip(kind, write.call.version, write.obj)
-    if (existing := (await api.loaded(kind)).get(key)) is not None:
+    if (existing := (await api.load_collection(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
     return Single(None, shown, 201)
 
@@ -112,7 +112,7 @@ def reset_fields(write: Write) -> None:
     """Reset fields that a client may not set on a new object."""
     call = write.call
     call.warnings += call.kind.strategy.early_warnings(write.obj)
-    strategy = call.kind.strategy.below(call.subresource) if call.subresource else call.kind.strategy
+    strategy = call.kind.strategy.for_subresource(call.subresource) if call.subresource else call.kind.strategy
     drop_gated(call.kind.struct_of(call.version), write.obj)
     strategy.prepare_create(call.version, write.obj)
 

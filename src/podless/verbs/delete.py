@@ -58,7 +58,7 @@ async def remove_object(
         answer, dropped, stays = None, None, False
         if entry is None:
             return AttemptOutcome.KEEP
-        await api.converter.ready(kind, call.version, [entry])
+        await api.converter.prepare_entries(kind, call.version, [entry])
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
         _check_preconditions(kind, entry, metadata, chosen)
@@ -89,7 +89,7 @@ async def remove_object(
             return AttemptOutcome.KEEP
         # deletes by the server itself must not depend on a conversion webhook
         if kind.webhook is None or asked is not None:
-            obj = await api.converter.stored(kind, obj)
+            obj = await api.converter.make_stored(kind, obj)
         return Next(obj)
 
     written = await storage.update_stored(api, kind, call.key, attempt)

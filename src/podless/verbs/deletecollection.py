@@ -15,9 +15,9 @@ async def delete_collection(api: API, call: Call) -> Many:
     await parse_body(api, call)
     chosen = options.read_delete_options(call)
     warn_of_dependants(call, chosen)
-    collection = await api.loaded(call.kind)
+    collection = await api.load_collection(call.kind)
     page = await list_(api, call, collection, listed, paged=True)
-    await api.converter.ready(call.kind, call.version, page.entries)
+    await api.converter.prepare_entries(call.kind, call.version, page.entries)
     async for some in api.pace.slices(call.user.name, page.entries):
         for entry in some:
             one = Call(call.kind, call.version, entry.namespace, entry.name)

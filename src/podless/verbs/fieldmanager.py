@@ -131,7 +131,7 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
         whole = kind.custom or kind.strategy.metadata.status_keeps_all
         whole = whole and (not kind.custom or has("StatusResetsMetadata"))
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
-    if resets := kind.strategy.below(subresource).reset_fields:
+    if resets := kind.strategy.for_subresource(subresource).reset_fields:
         return {
             kind.api_version(version.name): sets.make_set(*(tuple(f"f:{name}" for name in path) for path in resets))
         }

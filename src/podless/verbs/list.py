@@ -122,7 +122,9 @@ def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
     key = ("fields", call.kind.group, call.version.name, call.kind.changed)
     known: dict[str, str] | None = entry.forms.get(key) if keep else None
     if known is None:
-        known = call.kind.strategy.fields(call.version, view.load_object(call.kind, call.version, entry))
+        known = call.kind.strategy.read_selectable_fields(
+            call.version, view.load_object(call.kind, call.version, entry)
+        )
         if keep and sum(map(len, known.values())) < _SHORT:
             entry.forms[key] = known
     return known
@@ -163,17 +165,17 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a conversion webhook may change labels
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
-    if pinned is not None and collection.shows(revision):
-        collection.follow(pinned[0])
-        if collection.shows(revision):  # asked again, because other requests can write during `follow`
-            indexed = collection.labelled(call.scope, *pinned, start)
+    if pinned is not None and collection.is_loaded_at(revision):
+        collection.index_label(pinned[0])
+        if collection.is_loaded_at(revision):  # asked again, because other requests can write during `index_label`
+            indexed = collection.entries_labelled(call.scope, *pinned, start)
     if indexed is not None:
         entries = indexed
         if len(options.labels.requirements) == 1 and options.fields.empty:
             chosen, entries = entries, []  # the index has applied the only requirement
     else:
         entries, _ = await _list_entries(call, collection, revision, start, 0)
-    await api.converter.ready(call.kind, call.version, entries)
+    await api.converter.prepare_entries(call.kind, call.version, entries)
     async for some in api.pace.slices(call.user.name, entries):
         chosen += filter(match, some)
         if limit and len(chosen) >= limit:
@@ -202,7 +204,7 @@ async def _page_past(
         except Compacted:
             raise Expired(_TOO_OLD) from None
         if match is not None:
-            await api.converter.ready(call.kind, call.version, entries)
+            await api.converter.prepare_entries(call.kind, call.version, entries)
         async for some in api.pace.slices(call.user.name, entries):
             chosen += some if match is None else filter(match, some)
         after = entries[-1].key if entries else after
@@ -253,8 +255,8 @@ async def _list_entries(
     call: Call, collection: WatchCache, revision: int, start: str, limit: int
 ) -> tuple[list[Entry], int]:
     """Return entries from a key on, and how many more there are. Raises Expired."""
-    if collection.shows(revision):
-        return collection.under(call.scope, start, limit)
+    if collection.is_loaded_at(revision):
+        return collection.entries_under(call.scope, start, limit)
     try:
         entries = await collection.under_at(call.scope, revision)
     except Compacted:

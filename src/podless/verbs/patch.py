@@ -61,8 +61,8 @@ async def patch_object(api: API, call: Call) -> Single:
         return await apply_object(api, call)
     write = PatchWrite(call, options.read_write_options(call, "PatchOptions"), media)
     collection = api.collection(call.kind)
-    if not (collection.loaded and api.cache.fresh):
-        await api.loaded(call.kind)
+    if not (collection.loaded and api.cache.is_fresh):
+        await api.load_collection(call.kind)
     write.entry = collection.get(call.key)
     if not has("LatePatchSyntax"):
         _check_syntax(call.body)

@@ -66,7 +66,9 @@ def _retrieve_exception(done: asyncio.Future[None]) -> None:
 
 
 def _complete(kind: Kind) -> Callable[[], None]:
-    return kind.complete(kind.strategy.load, lambda: fieldmanager.complete_kind(kind), lambda: _merge_tables(kind))
+    return kind.complete(
+        kind.strategy.load_rules, lambda: fieldmanager.complete_kind(kind), lambda: _merge_tables(kind)
+    )
 
 
 def _merge_tables(kind: Kind) -> None:

@@ -132,11 +132,11 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
     paths = call.version.scale
     if paths is None:
         raise call.not_found()
-    collection = await api.loaded(call.kind)
+    collection = await api.load_collection(call.kind)
     if verb == "get":
         entry = get_object(api, call, collection).entry
         assert entry is not None
-        await api.converter.ready(call.kind, call.version, [entry])
+        await api.converter.prepare_entries(call.kind, call.version, [entry])
         return AnswerDocument(show_scale(view.load_object(call.kind, call.version, entry), paths))
     if verb == "patch" and media_type(call) == APPLY.media:
         shown = partial(show_scale, paths=paths, required=False)
@@ -199,7 +199,7 @@ def put_scale(write: ScaleWrite) -> None:
     if not call.kind.custom and (found := validate_scale(wanted)):
         raise Invalid("Scale", "autoscaling", call.name, found)
     obj = _with_replicas(paths, old, wanted)
-    call.kind.strategy.fill(call.kind, call.version, obj)
+    call.kind.strategy.fill_defaults(call.kind, call.version, obj)
     managers.put_managed_fields(
         obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, wanted, write.options.manager)
     )
@@ -221,7 +221,7 @@ def _fit(call: Call, given: Object) -> None:
 
 async def _object(api: API, call: Call, written: Single) -> Object:
     if written.entry is not None:
-        await api.converter.ready(call.kind, call.version, [written.entry])
+        await api.converter.prepare_entries(call.kind, call.version, [written.entry])
         return view.load_object(call.kind, call.version, written.entry)
     return written.obj or {}
 

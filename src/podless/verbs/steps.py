@@ -198,7 +198,7 @@ def validate_new(write: Write) -> None:
         call.kind, obj, [*write.refused, *validation.validate_new(call.kind, call.version, obj, call.floats)]
     )
     if write.loose:
-        call.kind.strategy.trim(call.version, obj)
+        call.kind.strategy.drop_unknown_fields(call.version, obj)
     _warn(call, obj)
 
 
@@ -206,7 +206,7 @@ def validate_changed(write: Write) -> None:
     """Update the generation, set managedFields and validate. Raises Invalid."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
-    strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
+    strategy, metadata = call.kind.strategy.for_subresource(call.subresource), obj["metadata"]
     if strategy.has_generation and call.subresource != "status" and _is_changed(call, strategy, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
@@ -216,23 +216,23 @@ def validate_changed(write: Write) -> None:
     found = validation.validate_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
     refuse_invalid(call.kind, obj, [*write.refused, *found])
     if write.loose:
-        strategy.trim(call.version, obj)
+        strategy.drop_unknown_fields(call.version, obj)
     if not below:
         _warn(call, obj, old)
 
 
 def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
     if not call.floats:
-        return strategy.changed(call.version, obj, old)
+        return strategy.increases_generation(call.version, obj, old)
     with sentfloats.as_sent(obj, call.floats):  # 1.0 in place of 1 is a change
-        return strategy.changed(call.version, obj, old)
+        return strategy.increases_generation(call.version, obj, old)
 
 
 def _warn(call: Call, obj: Object, old: Object | None = None) -> None:
     """Add the warnings of the kind."""
     metadata = obj["metadata"]
     before = old["metadata"] if old is not None else None
-    call.warnings += call.kind.strategy.warnings(call.version, obj, old)
+    call.warnings += call.kind.strategy.list_warnings(call.version, obj, old)
     if call.kind.custom and metadata.get("finalizers"):
         call.warnings += objectmeta.finalizer_warnings(metadata, before)
 
@@ -243,14 +243,14 @@ def needs_webhook(api: API, write: Write) -> bool:
 
 
 async def _convert_to_storage(api: API, write: Write) -> None:
-    write.obj = await api.converter.stored(write.call.kind, write.obj)
+    write.obj = await api.converter.make_stored(write.call.kind, write.obj)
 
 
 def _encode(write: Write) -> None:
     """Encode the stored form. Raises Oversized."""
     kind = write.call.kind
     if kind.webhook is None:
-        write.obj = kind.strategy.store(kind, write.obj)
+        write.obj = kind.strategy.make_stored(kind, write.obj)
     write.stored = storage.encode_stored(kind, write.obj)
 
 

@@ -1,7 +1,7 @@
 """The only way into the store: read, attempt, encode, commit, and repeat if another write came first.
 
 A write without changes is not stored. When a write returns, the cache shows it and its follow-up work is done. Only
-this module calls `Store.commit` and `Store.chain` (tests/architecture.py). Source: GuaranteedUpdate of
+this module calls `Store.commit` and `Store.commit_chain` (tests/architecture.py). Source: GuaranteedUpdate of
 k8s.io/apiserver.
 """
 
@@ -93,7 +93,7 @@ async def put_object(
 
     async def write(_: _Present | None) -> Entry:
         revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
-        return api.written(kind, Record(key, stored, revision, revision))
+        return api.find_written(kind, Record(key, stored, revision, revision))
 
     return await _repeat(api, write, new=key)
 
@@ -104,14 +104,14 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
     Raises the error of `attempt`, or Unavailable after 50 conflicts.
     """
     collection = api.collection(kind)
-    if not (collection.loaded and api.cache.fresh):
-        await api.loaded(kind)
+    if not (collection.loaded and api.cache.is_fresh):
+        await api.load_collection(kind)
     entry = collection.get(key)
 
     async def write(present: _Present | None) -> WriteResult:
         nonlocal entry
         if present is not None and present.key == key:
-            entry = api.written(kind, present.record) if present.record is not None else None
+            entry = api.find_written(kind, present.record) if present.record is not None else None
         # slices: it decodes the object, by a schema of any size
         wanted = await api.off_loop.slices.drive(attempt(entry))
         if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
@@ -130,7 +130,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         revision = await _write(api, kind, operation, along, hooks=hooks)
         if stored is None:
             return WriteResult(None, revision)
-        return WriteResult(api.written(kind, Record(key, stored, revision, created or revision)), revision)
+        return WriteResult(api.find_written(kind, Record(key, stored, revision, created or revision)), revision)
 
     return await _repeat(api, write)
 
@@ -180,7 +180,7 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     async def write(present: _Present | None) -> bytes:
         if present is not None and present.record is not None:
             return present.record.stored.data
-        for record in (await api.store.range(key))[0]:
+        for record in (await api.store.read_range(key))[0]:
             if record.key == key:
                 return record.stored.data
         made = make()
@@ -271,7 +271,7 @@ async def _commit_chain(
     api: API, operation: Operation, follow_up: FollowUp, obj: Object, planned: FollowUpCommits
 ) -> int:
     """Write as `_write` does, with follow-up commits in the same chain."""
-    first, *later = await api.store.chain(((operation,), *planned.commits))
+    first, *later = await api.store.commit_chain(((operation,), *planned.commits))
     await api.cache.wait_for_revision(later[-1] if later else first)
     made = _at(planned.obj, later[-1]) if len(later) == len(planned.commits) else _at(obj, first)
     await follow_up.after_commit(operation.key, made)

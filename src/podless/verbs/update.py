@@ -25,7 +25,7 @@ async def update_object(api: API, call: Call) -> Single:
     write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
     if not await _makes(api, call):
-        if not has("MissingBeforePreconditions") and (await api.loaded(call.kind)).get(call.key) is None:
+        if not has("MissingBeforePreconditions") and (await api.load_collection(call.kind)).get(call.key) is None:
             steps.check_uid(call, write.obj["metadata"], "", dry_run=write.options.dry_run)
         return await rewrite_object(api, write, UPDATE)
     metadata = write.obj["metadata"]
@@ -46,7 +46,7 @@ async def _makes(api: API, call: Call) -> bool:
         makes = strategy.allow_create_on_update
     if not makes:
         return False
-    return (await api.loaded(call.kind)).get(call.key) is None
+    return (await api.load_collection(call.kind)).get(call.key) is None
 
 
 async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
@@ -82,7 +82,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
 
 async def _convert(api: API, write: Write) -> None:
     if write.entry is not None:
-        await api.converter.ready(write.call.kind, write.call.version, [write.entry])
+        await api.converter.prepare_entries(write.call.kind, write.call.version, [write.entry])
 
 
 def load_object(write: Write) -> Object:
@@ -102,7 +102,7 @@ def replace_object(write: Write) -> None:
     assert old is not None
     obj = view.copy_object(write.given)
     if not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
-        call.kind.strategy.written(obj, call.body)
+        call.kind.strategy.note_raw_json(obj, call.body)
     steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=write.options.dry_run)
     fieldmanager.fields_of_changed(call, old, obj, write.options.manager)
     write.obj = obj
@@ -118,7 +118,7 @@ def keep_server_fields(write: Write) -> None:
     """Restore fields that the client may not change."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
-    strategy = call.kind.strategy.below(call.subresource)
+    strategy = call.kind.strategy.for_subresource(call.subresource)
     steps.keep_metadata(obj["metadata"], old["metadata"])
     drop_gated(call.kind.struct_of(call.version), obj, old)
     if call.subresource == "status":

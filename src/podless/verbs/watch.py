@@ -109,7 +109,7 @@ class Watch:
         self.begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
-            entries = self._collection.under(self._scope)[0]
+            entries = self._collection.entries_under(self._scope)[0]
             await self._convert(entries)
             self.initial = self._chosen(entries, make_selector(self.call, options))
             self.bookmark_after = bool(options.initial) and options.bookmarks
@@ -117,7 +117,7 @@ class Watch:
         if not wanted:
             return
         try:
-            events = await self._collection.since(wanted, self.call.kind.created)
+            events = await self._collection.changes_since(wanted, self.call.kind.created)
         except Compacted as error:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
@@ -157,7 +157,7 @@ class Watch:
         """
         self._receive, self._ended, self._failed = receive, ended, failed
         if self._kind.custom:
-            self._unheard = self._api.registry.listen(self._end_if_changed)
+            self._unheard = self._api.registry.add_listener(self._end_if_changed)
             self._end_if_changed()
         early, self._early = self._early or [], None
         if early:
@@ -183,7 +183,7 @@ class Watch:
         if self._expiry is not None:
             self._expiry.cancel()
         if self._follower is not None:
-            self._follower.leave()
+            self._follower.stop_deliveries()
             self._follower = None
         self._receive = self._ended = self._failed = None
         self._waiting.clear()
@@ -223,7 +223,7 @@ class Watch:
         if self._generation == registry.generation:
             return
         self._generation = registry.generation
-        found = registry.find(call.kind.group, call.version.name, call.kind.plural)
+        found = registry.find_route(call.kind.group, call.version.name, call.kind.plural)
         if found is not None:
             call.kind, call.version = found
             self._scope = call.scope
@@ -253,7 +253,7 @@ class Watch:
             self._work = None
 
     async def _convert(self, entries: Sequence[Entry]) -> None:
-        await self._api.converter.ready(self.call.kind, self.call.version, entries)
+        await self._api.converter.prepare_entries(self.call.kind, self.call.version, entries)
 
     def _involved(self, events: Sequence[Event]) -> list[Entry]:
         """Return the entries to convert to the version of the watch."""

@@ -47,10 +47,10 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     if dry_run and given["sideEffects"] == "Some":
         raise BadRequest(f"hook {name} does not support dry run")
     body = await api.off_loop.run(len(call.body), _read_body, call)
-    entry = (await api.loaded(call.kind)).get(call.key)
+    entry = (await api.load_collection(call.kind)).get(call.key)
     if entry is None:
         raise call.not_found()
-    await api.converter.ready(call.kind, call.version, [entry])
+    await api.converter.prepare_entries(call.kind, call.version, [entry])
     parts = await api.off_loop.run(len(entry.body) + len(call.body), _ask, call, entry, body, dry_run)
     until = DEADLINE.get()
     seconds = limit_seconds(float(given["timeoutSeconds"]), until)

@@ -107,7 +107,7 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     if (obj.get("deleteOptions") or {}).get(_UNREADABLE):
         raise Invalid("Eviction", "policy", call.name, [field.invalid(f"deleteOptions.{_UNREADABLE}", True, _NO_FORCE)])
     chosen = _options(call, obj)
-    entry = (await api.loaded(call.kind)).get(call.key)
+    entry = (await api.load_collection(call.kind)).get(call.key)
     if entry is None:
         raise call.not_found()
     pod = view.load_object(call.kind, call.version, entry)
@@ -139,7 +139,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
     """Take one disruption from the budget of a pod. Raises an error if there is none."""
     namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
     kind = DISRUPTION_BUDGETS
-    entries = (await api.loaded(kind)).under(kind.keys.scope(namespace))[0]
+    entries = (await api.load_collection(kind)).entries_under(kind.keys.scope(namespace))[0]
     found = [entry for entry in entries if _about(entry.decode()["spec"].get("selector"), labels)]
     if len(found) > 1:
         raise Internal(_SEVERAL)

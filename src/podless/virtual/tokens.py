@@ -26,7 +26,7 @@ _OTHER = "must match the service account name if specified"
 
 async def request_token(api: API, call: Call, obj: Object) -> Object:
     """Return the TokenRequest with the token in its status. Raises NotFound, Invalid, BadRequest or Conflict."""
-    account = (await api.loaded(call.kind)).get(call.key)
+    account = (await api.load_collection(call.kind)).get(call.key)
     if account is None:
         raise call.not_found()
     _validate_request(call, obj, account)
@@ -102,5 +102,5 @@ async def _read_object(api: API, plural: str, namespace: str, name: str) -> Obje
     kind = api.registry.get("", plural)
     if kind is None:
         return None
-    entry = (await api.loaded(kind)).get(kind.key(namespace if kind.namespaced else "", name))
+    entry = (await api.load_collection(kind)).get(kind.key(namespace if kind.namespaced else "", name))
     return entry.decode() if entry is not None else None

@@ -103,12 +103,12 @@ def test_status(status: dict[str, Any], wanted: str) -> None:
 def test_annotations_count_as_a_generation() -> None:
     version = DEPLOYMENTS.versions[0]
     old, new = made(DEPLOYMENTS, SPEC), made(DEPLOYMENTS, SPEC, annotations={"a": "b"})
-    assert DEPLOYMENTS.strategy.changed(version, new, old)
-    assert not DEPLOYMENTS.strategy.changed(version, made(DEPLOYMENTS, SPEC, labels={"a": "b"}), old)
+    assert DEPLOYMENTS.strategy.increases_generation(version, new, old)
+    assert not DEPLOYMENTS.strategy.increases_generation(version, made(DEPLOYMENTS, SPEC, labels={"a": "b"}), old)
 
 
 def test_names_that_are_no_labels_are_warned_of() -> None:
-    found = DEPLOYMENTS.strategy.warnings(DEPLOYMENTS.versions[0], made(DEPLOYMENTS, SPEC, name="a.b"), None)
+    found = DEPLOYMENTS.strategy.list_warnings(DEPLOYMENTS.versions[0], made(DEPLOYMENTS, SPEC, name="a.b"), None)
     assert [text for text in found if text.endswith("a DNS label is recommended: [must not contain dots]")]
 
 

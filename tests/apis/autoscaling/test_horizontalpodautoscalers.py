@@ -88,8 +88,8 @@ def test_rules(spec: dict[str, Any], wanted: list[str]) -> None:
 def shown(obj: dict[str, Any], version: str) -> dict[str, Any]:
     """An object in another version, by way of what is stored."""
     kind = AUTOSCALERS
-    stored = kind.strategy.store(kind, obj)
-    return kind.strategy.read(kind, kind.by_version[version], stored)
+    stored = kind.strategy.make_stored(kind, obj)
+    return kind.strategy.read_stored(kind, kind.by_version[version], stored)
 
 
 def test_the_metric_of_v1_is_one_of_v2() -> None:

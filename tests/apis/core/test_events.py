@@ -53,9 +53,9 @@ def complete(name: str, **fields: Any) -> dict[str, Any]:
 @given(EVENT)
 def test_nothing_is_lost_between_the_groups(event: dict[str, Any]) -> None:
     stored = structs.decode_struct(load_struct("core/v1", "Event"), event) | {"kind": "Event", "apiVersion": "v1"}
-    shown = NEW_EVENTS.strategy.read(NEW_EVENTS, NEW_VERSION, dict(stored))
+    shown = NEW_EVENTS.strategy.read_stored(NEW_EVENTS, NEW_VERSION, dict(stored))
     assert shown["apiVersion"] == "events.k8s.io/v1"
-    assert NEW_EVENTS.strategy.store(NEW_EVENTS, shown) == stored
+    assert NEW_EVENTS.strategy.make_stored(NEW_EVENTS, shown) == stored
     assert EVENTS.strategy.convert(EVENTS, VERSION, shown) == stored
 
 

@@ -48,7 +48,7 @@ class Claims:
         """What the claims use, added up one by one."""
         measure = usage.usage_function(CLAIMS)
         assert measure is not None
-        found = [measure(entry.decode()) for entry in self.collection.under(CLAIMS.keys.scope(namespace))[0]]
+        found = [measure(entry.decode()) for entry in self.collection.entries_under(CLAIMS.keys.scope(namespace))[0]]
         held = [one for one in found if usage.scope_matcher(quota)(one)]
         return {
             name: quantity.add_quantities([one.amounts[name] for one in held if name in one.amounts]) for name in NAMES
@@ -108,9 +108,9 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
             charged += 1
             if charged in (10, 25, 40, 45):  # as if another request had its turn here
                 key = CLAIMS.key("one", f"c{charged % 20:02}")
-                event = there.collection.apply(Change(key, revision + charged, None))
+                event = there.collection.apply_change(Change(key, revision + charged, None))
                 assert event is not None
-                there.collection.publish([event])
+                there.collection.publish_events([event])
                 if gone:
                     meter._note_events(CLAIMS, there.collection, [])
                 meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1])

@@ -40,7 +40,7 @@ def test_labels_that_are_none_are_selected_all_the_same() -> None:
 def test_selected_by_their_replicas() -> None:
     version = REPLICATION_CONTROLLERS.versions[0]
     obj = made(REPLICATION_CONTROLLERS, {"template": template()})
-    assert REPLICATION_CONTROLLERS.strategy.fields(version, obj) == {"status.replicas": "0"}
+    assert REPLICATION_CONTROLLERS.strategy.read_selectable_fields(version, obj) == {"status.replicas": "0"}
 
 
 def test_scale_and_delete(client: Client) -> None:

@@ -67,10 +67,10 @@ def test_a_class_named_twice_is_named_alike() -> None:
 def test_the_annotation_is_told_of() -> None:
     obj = made(INGRESSES, SPEC, annotations={"kubernetes.io/ingress.class": "b"})
     version = INGRESSES.by_version["v1"]
-    assert INGRESSES.strategy.warnings(version, obj, None) == [
+    assert INGRESSES.strategy.list_warnings(version, obj, None) == [
         "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
     ]
-    assert not INGRESSES.strategy.warnings(version, obj, obj)
+    assert not INGRESSES.strategy.list_warnings(version, obj, obj)
 
 
 def test_balancers_have_addresses() -> None:

@@ -66,7 +66,7 @@ def test_rules(rule: dict[str, Any], wanted: str) -> None:
 def test_ranges_that_have_another_form_are_told() -> None:
     obj = made(NETWORK_POLICIES, egress(to=[{"ipBlock": {"cidr": "2001:DB8::/32"}}]))
     version = NETWORK_POLICIES.by_version["v1"]
-    assert NETWORK_POLICIES.strategy.warnings(version, obj, None) == [
+    assert NETWORK_POLICIES.strategy.list_warnings(version, obj, None) == [
         'spec.egress[0].to[0].ipBlock.cidr: IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format '
         '("2001:db8::/32")'
     ]

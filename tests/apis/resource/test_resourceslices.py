@@ -126,6 +126,6 @@ def test_a_taint_is_of_now() -> None:
 
 def test_a_driver_in_capitals_is_warned_of() -> None:
     obj = made(RESOURCE_SLICES, {**SPEC, "driver": "GPU"})
-    assert RESOURCE_SLICES.strategy.warnings(RESOURCE_SLICES.by_version["v1"], obj, None) == [
+    assert RESOURCE_SLICES.strategy.list_warnings(RESOURCE_SLICES.by_version["v1"], obj, None) == [
         'spec.driver: driver names should be lowercase; "GPU" contains uppercase characters'
     ]

@@ -93,7 +93,7 @@ def test_a_read_only_server_writes_nothing(tmp_path: Path) -> None:
         cluster = server._running().cluster
         assert cluster is not None
         assert cluster.store is not None
-        return await cluster.store.current()
+        return await cluster.store.read_revision()
 
     async def revision() -> int:
         async with Server(tmp_path, read_only=True, controllers=("deployment",)) as server:

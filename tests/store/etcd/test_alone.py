@@ -65,36 +65,36 @@ async def until(holds: Callable[[], bool]) -> None:
 
 async def test_the_only_server_need_not_ask_once_it_shows_what_it_has_written(make: Make, quick: None) -> None:
     store = await make()
-    follower = Follower(store, "/", await store.current())
-    await until(lambda: store.alone(follower.revision))
+    follower = Follower(store, "/", await store.read_revision())
+    await until(lambda: store.has_newest(follower.revision))
     revision = await put(store, "/g/r/a", b"1")
-    assert not store.alone(revision - 1)
-    await until(lambda: store.alone(follower.revision))
+    assert not store.has_newest(revision - 1)
+    await until(lambda: store.has_newest(follower.revision))
     writing = asyncio.create_task(put(store, "/g/r/b", b"1"))
     await asyncio.sleep(0)
-    assert not store.alone(1 << 40)  # another server may have shown it already
+    assert not store.has_newest(1 << 40)  # another server may have shown it already
     await writing
-    assert not (await make(exclusive=False)).alone(1 << 40)
+    assert not (await make(exclusive=False)).has_newest(1 << 40)
 
 
 async def test_others_write_when_the_holder_has_taken_note(make: Make, quick: None) -> None:
     store, other = await make(), await make(exclusive=False)
-    await until(lambda: store.alone(1 << 40))
+    await until(lambda: store.has_newest(1 << 40))
     await put(other, "/g/r/a", b"1")
-    assert not store.alone(1 << 40)
+    assert not store.has_newest(1 << 40)
     await put(store, "/g/r/b", b"1")
-    assert (await store.range("/g/"))[0] == (await other.range("/g/"))[0]
+    assert (await store.read_range("/g/"))[0] == (await other.read_range("/g/"))[0]
     await other.close()
-    await until(lambda: store.alone(1 << 40))
+    await until(lambda: store.has_newest(1 << 40))
 
 
 async def test_two_who_would_like_to_be_alone_share_until_one_is_gone(make: Make, quick: None) -> None:
     one, other = await make(), await make()
     for number in range(20):
         await put((one, other)[number % 2], f"/g/r/{number}", b"1")
-        assert not (one.alone(1 << 40) and other.alone(1 << 40))
+        assert not (one.has_newest(1 << 40) and other.has_newest(1 << 40))
     await one.close()
-    await until(lambda: other.alone(1 << 40))
+    await until(lambda: other.has_newest(1 << 40))
 
 
 async def test_a_holder_that_hangs_counts_on_nothing_when_the_key_is_taken(
@@ -107,9 +107,9 @@ async def test_a_holder_that_hangs_counts_on_nothing_when_the_key_is_taken(
 
     monkeypatch.setattr(store._alone, "_turn", hang)
     await put(other, "/g/r/a", b"1")
-    assert not store.alone(1 << 40)
+    assert not store.has_newest(1 << 40)
     await put(store, "/g/r/b", b"1")
-    assert len((await other.range("/g/"))[0]) == 2
+    assert len((await other.read_range("/g/"))[0]) == 2
 
 
 async def test_the_key_of_one_that_was_killed_is_taken(make: Make, quick: None) -> None:
@@ -117,13 +117,13 @@ async def test_the_key_of_one_that_was_killed_is_taken(make: Make, quick: None) 
     assert store._alone._task is not None
     store._alone._task.cancel()
     after = await make()
-    await until(lambda: after.alone(1 << 40))
-    assert not store.alone(1 << 40)
+    await until(lambda: after.has_newest(1 << 40))
+    assert not store.has_newest(1 << 40)
 
 
 async def test_a_write_of_unknown_outcome_ends_it_until_the_key_is_made_anew(make: Make, quick: None) -> None:
     store = await make()
-    await until(lambda: store.alone(1 << 40))
+    await until(lambda: store.has_newest(1 << 40))
     before = store._alone.made
     writing = asyncio.create_task(put(store, "/g/r/a", b"1"))
     await asyncio.sleep(0)
@@ -131,8 +131,8 @@ async def test_a_write_of_unknown_outcome_ends_it_until_the_key_is_made_anew(mak
     writing.cancel()
     with suppress(asyncio.CancelledError):
         await writing
-    assert not store.alone(1 << 40)
-    await until(lambda: store.alone(1 << 40))
+    assert not store.has_newest(1 << 40)
+    await until(lambda: store.has_newest(1 << 40))
     assert store._alone.made > before
 
 
@@ -171,10 +171,10 @@ class Served:
             await asyncio.sleep(0.001)
 
     async def read(self, key: str) -> tuple[str, int]:
-        if self.store.alone(self.shown):
+        if self.store.has_newest(self.shown):
             self.local += 1
         else:
-            await self.reach(await self.store.current())
+            await self.reach(await self.store.read_revision())
         return self._state.get(key, ("", 0))
 
     async def do(self, key: str, value: str) -> Done:
@@ -214,12 +214,12 @@ async def test_what_clients_of_several_servers_see_is_linearizable(make: Make, q
             await asyncio.sleep(0.7)
 
     first = await make()
-    servers.append(Served(first, chance, await first.range("/g/")))
+    servers.append(Served(first, chance, await first.read_range("/g/")))
     for round_ in range(3):  # alone, then with another one, then alone again
-        await until(lambda: servers[0].store.alone(1 << 40))
+        await until(lambda: servers[0].store.has_newest(1 << 40))
         await asyncio.gather(*(client(number, 30) for number in range(6)))
         other = await make(exclusive=bool(round_ % 2))
-        servers.append(Served(other, chance, await other.range("/g/")))
+        servers.append(Served(other, chance, await other.read_range("/g/")))
         hanging = asyncio.create_task(hang(servers[0]))
         await asyncio.gather(*(client(number, 30) for number in range(6)))
         await hanging

@@ -64,7 +64,7 @@ async def pages(store: EtcdStore, prefix: str, revision: int) -> list[Any]:
     """A state in pages of two."""
     found, after = [], ""
     while True:
-        page, after = await store.page(revision, after, 2, prefix)
+        page, after = await store.read_page(revision, after, 2, prefix)
         found += page
         if not after:
             return found
@@ -81,18 +81,18 @@ async def check(store: EtcdStore, model: list[Event]) -> None:
                 if event.revision <= revision and event.key.startswith(prefix):
                     expected[event.key] = (event.revision, event.value)
             present = [(key, *told) for key, told in expected.items() if told[1] is not None]
-            for found in (await store.range_at(prefix, revision), await pages(store, prefix, revision)):
+            for found in (await store.read_range_at(prefix, revision), await pages(store, prefix, revision)):
                 assert sorted((one.key, one.revision, one.stored.data) for one in found) == sorted(present)
         told = [
             Event(one.revision, one.key, one.stored and one.stored.data, one.author)
-            for one in await log.under([prefix])
+            for one in await log.read_under([prefix])
         ]
         assert told == [one for one in reversed(model) if one.key.startswith(prefix) and one.revision > horizon]
     for key in KEYS:
         own = [one for one in reversed(model) if one.key == key and one.revision > log.trimmer.horizons.all]
-        assert [one.revision for one in await log.of_key(key)] == [one.revision for one in own]
+        assert [one.revision for one in await log.read_key(key)] == [one.revision for one in own]
         paged, before = [], 0
-        while page := await log.of_key(key, before, 0, 2):
+        while page := await log.read_key(key, before, 0, 2):
             paged += [one.revision for one in page]
             before = page[-1].sequence
         assert paged == [one.revision for one in own]
@@ -117,7 +117,7 @@ async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: Bounds) -> N
     for number, (what, place, user) in enumerate(steps):
         key, author = KEYS[place], Author(f"user-{user}", verb="update", audit=bytes([user]) * 16 if user else b"")
         if what == "compact":
-            await store.compact(await store.current() - place)
+            await store.compact(await store.read_revision() - place)
         elif what == "trim":
             await trim(store)
         elif what == "reopen":
@@ -154,12 +154,12 @@ async def test_what_another_program_wrote_in_between_is_not_told_and_not_made_up
     last = await store.commit([Operation(key, Stored(b"3"), foreign)])
     log = store.changelog
     assert log is not None
-    assert [one.revision for one in await log.of_key(key)] == [last, first]
+    assert [one.revision for one in await log.read_key(key)] == [last, first]
     await store.compact(last)
-    assert [one.revision for one in await log.of_key(key)] == [last]
-    assert [one.stored.data for one in await store.range_at(key, foreign)] == [b"2"]
+    assert [one.revision for one in await log.read_key(key)] == [last]
+    assert [one.stored.data for one in await store.read_range_at(key, foreign)] == [b"2"]
     with pytest.raises(Compacted):
-        await store.range_at(key, first)
+        await store.read_range_at(key, first)
     for one in (store, other):
         await one.close()
 
@@ -173,13 +173,13 @@ async def test_an_object_that_changed_often_is_known_at_every_revision(etcd: str
     log = store.changelog
     assert log is not None
     told, before = [], 0
-    while page := await log.of_key(key, before, 0, 1):  # nothing newer is read with it
+    while page := await log.read_key(key, before, 0, 1):  # nothing newer is read with it
         told += page
         before = page[-1].sequence
     assert {one.revision: one.stored and one.stored.data for one in told} == written
     await store.compact(max(written))
     for revision, value in written.items():
-        assert [one.stored.data for one in await store.range_at(key, revision)] == [value]
+        assert [one.stored.data for one in await store.read_range_at(key, revision)] == [value]
     await store.close()
 
 
@@ -188,11 +188,11 @@ async def test_all_changes_of_a_commit_are_told_once_in_their_order(etcd: str) -
     revision = await store.commit([Operation(key, Stored(b"1"), 0) for key in KEYS])
     log = store.changelog
     assert log is not None
-    told = await log.under(["/"])
+    told = await log.read_under(["/"])
     assert [one.key for one in told] == KEYS[::-1]
     assert {one.revision for one in told} == {revision}
-    assert await log.under(["/"], after=await log.sequence_of(revision)) == []
-    assert len(await log.under(["/"], after=await log.sequence_of(revision - 1))) == len(KEYS)
+    assert await log.read_under(["/"], after=await log.find_sequence(revision)) == []
+    assert len(await log.read_under(["/"], after=await log.find_sequence(revision - 1))) == len(KEYS)
     await store.close()
 
 
@@ -202,7 +202,7 @@ async def test_a_resource_without_bounds_is_not_in_the_log(etcd: str) -> None:
         await store.commit([Operation(key, Stored(b"1"), 0)])
     log = store.changelog
     assert log is not None
-    assert {one.key for one in await log.under(["/"])} == set(KEYS[:3])
+    assert {one.key for one in await log.read_under(["/"])} == set(KEYS[:3])
     await store.close()
 
 
@@ -213,22 +213,22 @@ async def test_a_large_object_can_be_written_and_its_state_is_left_out(etcd: str
     last = await store.commit([Operation(key, Stored(large + b"2"), first)])
     log = store.changelog
     assert log is not None
-    assert [one.revision for one in await log.of_key(key)] == [last, first]
+    assert [one.revision for one in await log.read_key(key)] == [last, first]
     await store.compact(last)
     with pytest.raises(Compacted):
-        await store.range_at(key, first)
+        await store.read_range_at(key, first)
     await store.close()
 
 
 async def test_a_restore_begins_a_new_log(etcd: str) -> None:
     store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER))
     revision = await store.commit([Operation(KEYS[0], Stored(b"1"), 0)])
-    await store.advance(revision + 3)
+    await store.advance_revision(revision + 3)
     log = store.changelog
     assert log is not None
-    assert await log.under(["/"]) == []
+    assert await log.read_under(["/"]) == []
     with pytest.raises(Compacted):
-        await store.range_at("/", revision)
+        await store.read_range_at("/", revision)
     await store.close()
 
 
@@ -255,7 +255,7 @@ async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str
         assert cluster is not None
         store = cluster.store
         assert store is not None
-        await store.compact(await store.current())
+        await store.compact(await store.read_revision())
         at = {"resourceVersion": first["metadata"]["resourceVersion"], "resourceVersionMatch": "Exact"}
         path = "/api/v1/namespaces/default/configmaps"
         assert await ask_app(server._running(), "GET", f"{path}/one", **at) == first
@@ -274,7 +274,7 @@ async def test_an_earlier_state_can_be_served_from_a_copy(etcd: str, tmp_path: P
         [first] = await server.client.apply(obj)
         await server.client.apply(obj | {"data": {"n": "1"}})
         at, store = first["metadata"]["resourceVersion"], server._running().cluster.api.store  # type: ignore[union-attr]
-        await store.compact(await store.current())
+        await store.compact(await store.read_revision())
         past = await asyncio.to_thread(settle_past, Settings(**options), at, tmp_path)
     assert (past.store, past.read_only) == ("sqlite", True)
     async with Server(tmp_path) as copy:

@@ -62,12 +62,12 @@ class TestKine(Contract):
     async def test_history_between_the_keys_of_a_commit_is_not_cut(self, store: Store) -> None:
         """As long as nothing is compacted: kine forgets replaced states with the revision that they had."""
         await store.commit([Operation(f"/g/r/{name}", Stored(b"1"), 0) for name in "abcd"])
-        records, revision = await store.range("/g/r/")
+        records, revision = await store.read_range("/g/r/")
         for record in records:
             await delete(store, record.key, record.revision)
-        for after in range(revision, await store.current()):
-            known = {record.key for record in await store.range_at("/g/r/", after)}
-            assert known <= {change.key for change in await store.changes("/g/r/", after)}
+        for after in range(revision, await store.read_revision()):
+            known = {record.key for record in await store.read_range_at("/g/r/", after)}
+            assert known <= {change.key for change in await store.read_changes("/g/r/", after)}
 
     async def test_what_a_later_delete_took_away_survives_compaction_up_to_then(self, store: Store) -> None:
         """It does not, so that such a delete cannot be told of."""
@@ -76,7 +76,7 @@ class TestKine(Contract):
         last = await delete(store, "/g/r/a", first)
         await store.compact(second)
         with pytest.raises(Compacted) as caught:
-            await store.changes("/g/r/", second)
+            await store.read_changes("/g/r/", second)
         assert caught.value.revision == last
 
 
@@ -89,7 +89,7 @@ async def test_servers_that_choose_at_once_choose_one_after_the_other(store: Etc
     async def choose(number: int) -> None:
         server = others[number % 2]
         while True:
-            found, _ = await server.range("/g/")
+            found, _ = await server.read_range("/g/")
             taken = {one.key: one for one in found if one.key.startswith("/g/taken/")}
             along = next((one.revision for one in found if one.key == "/g/along/a"), 0)
             free = f"/g/taken/{len(taken):02}"
@@ -102,7 +102,7 @@ async def test_servers_that_choose_at_once_choose_one_after_the_other(store: Etc
             return
 
     await asyncio.gather(*map(choose, range(8)))
-    found, _ = await store.range("/g/taken/")
+    found, _ = await store.read_range("/g/taken/")
     assert [one.key for one in found] == [f"/g/taken/{number:02}" for number in range(8)]
     assert {one.stored.data for one in found} == {b"%d" % number for number in range(8)}
     await others[1].close()
@@ -114,7 +114,7 @@ async def test_a_condition_alone_stops_a_write(store: EtcdStore) -> None:
     with pytest.raises(Conflicted) as caught:
         await store.commit([Operation("/g/r/a", Stored(b""), 0), Operation("/g/r/guard", KEPT, guard)])
     assert caught.value.key == "/g/r/guard"
-    assert (await store.range("/g/r/a"))[0] == []
+    assert (await store.read_range("/g/r/a"))[0] == []
 
 
 @pytest.mark.parametrize("database", DATABASES)

@@ -48,9 +48,9 @@ class TestEtcd(Contract):
 async def test_writes_elsewhere_in_the_cluster_are_caught_up_with(etcd: str, store: EtcdStore) -> None:
     other = made(etcd)
     await other.open()
-    follower = Follower(store, "/", await store.current())
+    follower = Follower(store, "/", await store.read_revision())
     await put(other, "/g/r/a", b"1")
-    current = await store.current()
+    current = await store.read_revision()
     await asyncio.wait_for(follower.reach(current), 60)
     assert follower.changes == []
     await other.close()
@@ -66,7 +66,7 @@ async def test_a_question_without_a_fit_answer_is_asked_again(
 
     revision = await put(store, "/g/r/a", b"1")
     monkeypatch.setattr(store._client, "begin", begin)
-    assert await store.current() >= revision
+    assert await store.read_revision() >= revision
 
 
 async def test_a_question_that_is_asked_again_has_no_more_time(
@@ -79,7 +79,7 @@ async def test_a_question_that_is_asked_again_has_no_more_time(
     monkeypatch.setattr(store._client, "begin", begin)
     monkeypatch.setattr(client, "_PATIENCE", 0.01)
     with pytest.raises(Overdue):
-        await store.current()
+        await store.read_revision()
 
 
 async def test_a_question_that_is_asked_again_for_somebody_who_is_gone(
@@ -92,7 +92,7 @@ async def test_a_question_that_is_asked_again_for_somebody_who_is_gone(
     wrong: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
     monkeypatch.setattr(store._client, "begin", begin)
-    asyncio.ensure_future(store.current()).cancel()
+    asyncio.ensure_future(store.read_revision()).cancel()
     await asyncio.gather(*store._asking)
     await asyncio.sleep(0)
     assert wrong == []
@@ -102,12 +102,12 @@ async def test_two_servers_see_the_same(etcd: str) -> None:
     one, other = made(etcd, "/shared"), made(etcd, "/shared")
     await one.open()
     await other.open()
-    follower = Follower(other, "/g/", await other.current())
+    follower = Follower(other, "/g/", await other.read_revision())
     revision = await put(one, "/g/r/a", b"1")
-    assert await other.current() >= revision
+    assert await other.read_revision() >= revision
     await asyncio.wait_for(follower.reach(revision), 60)
     assert [change.key for change in follower.changes] == ["/g/r/a"]
-    assert (await other.range("/g/"))[0] == (await one.range("/g/"))[0]
+    assert (await other.read_range("/g/"))[0] == (await one.read_range("/g/"))[0]
     await one.close()
     await other.close()
 
@@ -115,29 +115,29 @@ async def test_two_servers_see_the_same(etcd: str) -> None:
 async def test_what_has_a_time_goes_by_itself(etcd: str) -> None:
     store = made(etcd, times={"/core/events/": 1.0})
     await store.open()
-    after = await store.current()
+    after = await store.read_revision()
     follower = Follower(store, "/core/events/", after)
     await put(store, "/core/events/a/b", b"1")
     await put(store, "/core/pods/a/b", b"1")
     while len(follower.changes) < 2:
         await asyncio.wait_for(follower.reach(follower.revision + 1), 60)
     assert [change.record is None for change in follower.changes] == [False, True]
-    assert (await store.range("/core/events/"))[0] == []
-    assert len((await store.range("/core/pods/"))[0]) == 1
+    assert (await store.read_range("/core/events/"))[0] == []
+    assert len((await store.read_range("/core/pods/"))[0]) == 1
     await store.close()
 
 
 async def test_a_request_that_is_too_large_is_refused_in_etcds_words(store: EtcdStore) -> None:
     with pytest.raises(Oversized, match="etcdserver: request is too large"):
         await put(store, "/g/r/a", b"x" * (2 << 20))
-    assert (await store.range("/g/"))[0] == []
+    assert (await store.read_range("/g/"))[0] == []
 
 
 async def test_pages_have_all(store: EtcdStore) -> None:
     await store.commit([Operation(f"/g/r/{number}", Stored(b""), 0) for number in range(7)])
-    revision, after, found = await store.current(), "", []
+    revision, after, found = await store.read_revision(), "", []
     while True:
-        records, after = await store.page(revision, after, 3)
+        records, after = await store.read_page(revision, after, 3)
         found += [record.key for record in records]
         if not after:
             break
@@ -145,8 +145,8 @@ async def test_pages_have_all(store: EtcdStore) -> None:
 
 
 async def test_revisions_can_be_moved_on(store: EtcdStore) -> None:
-    wanted = await store.current() + 100
-    await store.advance(wanted)
+    wanted = await store.read_revision() + 100
+    await store.advance_revision(wanted)
     assert await put(store, "/g/r/a", b"1") > wanted
     assert store.compacted >= wanted
 
@@ -176,7 +176,7 @@ async def test_one_server_compacts_for_all(etcd: str) -> None:
             await one._compactor.turn()
     # whose turn it was not knows it as well, and since when history is there
     assert all(one.compacted >= first for one in stores)
-    assert all(0 < one.figures()["oldest"] <= time.time() for one in stores)
+    assert all(0 < one.read_figures()["oldest"] <= time.time() for one in stores)
     for one in stores:
         await one.close()
 

@@ -62,7 +62,7 @@ def made(member: Member, folder: Path, *, certificate: bool = True) -> EtcdStore
 async def test_a_certificate_lets_in_and_new_ones_are_taken_while_it_runs(member: Member, folder: Path) -> None:
     store = made(member, folder)
     await store.open()
-    follower = Follower(store, "/g/", await store.current())
+    follower = Follower(store, "/g/", await store.read_revision())
     await put(store, "/g/r/a", b"1")
     member.stop()
     renew(folder)

@@ -53,12 +53,12 @@ async def test_a_database_of_the_previous_format_is_read_on(tmp_path: Path) -> N
     older(tmp_path / "db")
     for _ in range(2):
         store = await opened(tmp_path / "db")
-        assert (await store.current(), store.compacted) == (4, 2)
-        assert (await store.range("/g/"))[0] == [
+        assert (await store.read_revision(), store.compacted) == (4, 2)
+        assert (await store.read_range("/g/"))[0] == [
             Record("/g/r/a", Stored(b"13", 1), 4, 1),
             Record("/g/r/c", Stored(b"5"), 4, 4),
         ]
-        (change,) = (one for one in await store.changes("/g/", 2) if one.key == "/g/r/a")
+        (change,) = (one for one in await store.read_changes("/g/", 2) if one.key == "/g/r/a")
         assert change.before == Record("/g/r/a", Stored(b"1"), 1, 1)
         await store.close()
     assert names(tmp_path) == ["db", "db-reserve"]
@@ -81,7 +81,7 @@ async def test_an_older_database_stays_as_it_is_until_the_new_one_is_whole(
     assert (tmp_path / "db").read_bytes() == before
     (tmp_path / "db.new").write_bytes(b"what an interrupted start left")
     store = await opened(tmp_path / "db")
-    assert await store.current() == 4
+    assert await store.read_revision() == 4
     await store.close()
 
 
@@ -115,7 +115,7 @@ async def filled(path: Path) -> list[Record]:
     for number in range(0, 60, 3):
         await delete(store, f"/g/r/n{number}", number + 1)
     await store.compact(revision)
-    records = (await store.range("/g/"))[0]
+    records = (await store.read_range("/g/"))[0]
     await store.close()
     return records
 
@@ -140,8 +140,8 @@ async def test_a_flipped_bit_is_told_and_never_served_as_good(tmp_path: Path) ->
         store = SQLiteStore(path)
         try:
             await store.open()
-            found = (await store.range("/g/"))[0]
-            changes = await store.changes("/g/", store.compacted)
+            found = (await store.read_range("/g/"))[0]
+            changes = await store.read_changes("/g/", store.compacted)
             assert (found, len(changes)) == (records, 20)  # what was flipped is in use nowhere
         except StoreError as error:
             told.append(str(error))
@@ -167,7 +167,7 @@ async def test_what_is_read_later_is_checked_too(tmp_path: Path) -> None:
     flip(tmp_path / "db", raw.index(b'{"size":7}') + 3, 0)
     store = await opened(tmp_path / "db")
     with pytest.raises(Damaged, match="'/g/r/n7' at revision 8 has a wrong checksum"):
-        await store.range("/g/")
+        await store.read_range("/g/")
     await store.close()
 
 
@@ -190,7 +190,7 @@ async def test_a_log_that_lost_durable_writes_is_refused_until_somebody_decides(
             await opened(tmp_path / "two" / "db")
     (tmp_path / "two" / "db-wal.damaged").unlink()
     store = await opened(tmp_path / "two" / "db")
-    assert 0 < len((await store.range("/g/"))[0]) < 20
+    assert 0 < len((await store.read_range("/g/"))[0]) < 20
     await store.close()
 
 
@@ -204,7 +204,7 @@ async def test_a_write_that_was_torn_is_as_if_it_had_not_been(tmp_path: Path) ->
     with log.open("r+b") as file:
         file.truncate(log.stat().st_size - 100)
     store = await opened(tmp_path / "two" / "db")
-    assert len((await store.range("/g/"))[0]) == 19
+    assert len((await store.read_range("/g/"))[0]) == 19
     await store.close()
 
 

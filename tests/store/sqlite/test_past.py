@@ -39,25 +39,25 @@ async def advance(store: SQLiteStore) -> None:
 
 async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> None:
     log = store.changelog
-    last = await store.current()
+    last = await store.read_revision()
     for prefix in PREFIXES:
         horizon = log.horizon(prefix)
         if complete:
             assert horizon == 0
         if horizon:
             with pytest.raises(Compacted) as gone:
-                await store.range_at(prefix, horizon - 1)
+                await store.read_range_at(prefix, horizon - 1)
             assert gone.value.revision == horizon
         for revision in range(horizon, last + 1):
             expected: dict[str, tuple[int, bytes | None]] = {}
             for event in model:
                 if event.revision <= revision and event.key.startswith(prefix):
                     expected[event.key] = (event.revision, event.value)
-            found = await store.range_at(prefix, revision)
+            found = await store.read_range_at(prefix, revision)
             assert [(one.key, one.revision, one.stored.data) for one in found] == [
                 (key, *told) for key, told in sorted(expected.items()) if told[1] is not None
             ]
-        listed = await log.under([prefix])
+        listed = await log.read_under([prefix])
         told = [Event(one.revision, one.key, one.stored and one.stored.data, one.author) for one in listed]
         assert told == sorted(told, key=lambda one: -one[0])
         assert set(told) <= set(model)
@@ -65,7 +65,7 @@ async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> No
         assert told[: len(behind)] == behind
     for key in KEYS:
         horizon = log.horizon(key)
-        own = [one for one in await log.of_key(key) if one.revision > horizon]
+        own = [one for one in await log.read_key(key) if one.revision > horizon]
         assert [(one.revision, one.author) for one in own] == [
             (event.revision, event.author) for event in reversed(model) if event.key == key and event.revision > horizon
         ]
@@ -91,7 +91,7 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
     for number, (what, place, user) in enumerate(steps):
         key, author = KEYS[place], Author(f"user-{user}", verb="update", audit=bytes([user]) * 16 if user else b"")
         if what == "compact":
-            await store.compact(max(0, await store.current() - place))
+            await store.compact(max(0, await store.read_revision() - place))
             store._window.work()
             await advance(store)
         elif what in ("reopen", "kill"):
@@ -150,19 +150,19 @@ async def test_a_forgotten_option_deletes_nothing(tmp_path: Path) -> None:
     for key in (KEYS[0], KEYS[3]):
         first = await store.commit([Operation(key, Stored(b"1"), 0)])
         await store.commit([Operation(key, Stored(b"2"), first)])
-    await store.compact(await store.current())
+    await store.compact(await store.read_revision())
     await store.close()
     for bounds in (Bounds(), Bounds(None, {"/core/leases/": FOREVER}), Bounds(None, {"/example.com/gadgets/": None})):
         with pytest.raises(StoreError, match=r"history log of \d changes \(.*--history-log off"):
             await packed(path, bounds)
     for kept in (Bounds(FOREVER), Bounds(FOREVER, {"/core/leases/": None}), None):
         store = await packed(path, kept)
-        assert len(await store.changelog.of_key(KEYS[0])) == 2
+        assert len(await store.changelog.read_key(KEYS[0])) == 2
         await store.close()
     store = await packed(path, Bounds(deletes=True))
     store._window.work()
     await advance(store)
-    assert len(await store.changelog.of_key(KEYS[0])) == 1
+    assert len(await store.changelog.read_key(KEYS[0])) == 1
     await store.close()
     store = await packed(path, Bounds())  # there is nothing left to lose
     await store.close()

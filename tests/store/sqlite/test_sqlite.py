@@ -42,12 +42,12 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     await put(store, "/g/r/a", b"1")
     await delete(store, "/g/r/b", await put(store, "/g/r/b", b"2"))
     await store.commit([Operation(f"/g/r/{name}", Stored(b"3"), 0) for name in "cd"])
-    current = await store.current()
+    current = await store.read_revision()
     await store.close()
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    assert await again.current() == current
-    assert [record.stored.data for record in (await again.range("/g/r/"))[0]] == [b"1", b"3", b"3"]
+    assert await again.read_revision() == current
+    assert [record.stored.data for record in (await again.read_range("/g/r/"))[0]] == [b"1", b"3", b"3"]
     assert await put(again, "/g/r/e", b"3") > current
     await again.close()
 
@@ -60,7 +60,7 @@ async def test_revisions_do_not_go_back_when_the_newest_writes_were_compacted_aw
     await store.close()
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    assert await again.current() == last
+    assert await again.read_revision() == last
     assert await put(again, "/g/r/a", b"1") > last
     await again.close()
 
@@ -73,12 +73,12 @@ async def test_history_is_bounded() -> None:
         revision = await put(store, "/g/r/a", b"x", expect=revision)
     kept = 1000
     for _ in range(6000):
-        kept = await store.current() - store.compacted
+        kept = await store.read_revision() - store.compacted
         if kept < 100 + 500:
             break
         await asyncio.sleep(0.01)  # it is forgotten beside other work
     assert 100 <= kept < 100 + 500
-    assert len(await store.changes("/g/r/", store.compacted)) == kept
+    assert len(await store.read_changes("/g/r/", store.compacted)) == kept
     await store.close()
 
 
@@ -114,7 +114,7 @@ async def test_changes_are_read_in_parts_while_others_write() -> None:
     revision = 0
     for _ in range(500):
         revision = await put(store, "/g/r/a", b"x" * 100, expect=revision)
-    reading = asyncio.ensure_future(store.changes("/g/r/", 1))
+    reading = asyncio.ensure_future(store.read_changes("/g/r/", 1))
     turns = 0
     while not reading.done():
         turns += 1
@@ -125,7 +125,7 @@ async def test_changes_are_read_in_parts_while_others_write() -> None:
     assert [one.revision for one in found] == list(range(2, revision + 1))
     assert all(one.before is not None and one.before.revision == one.revision - 1 for one in found)
     assert turns > 4
-    reading = asyncio.ensure_future(store.changes("/g/r/", 1))
+    reading = asyncio.ensure_future(store.read_changes("/g/r/", 1))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     await store.compact(revision)
@@ -143,7 +143,7 @@ async def test_a_page_of_long_objects_ends_early() -> None:
     pages: list[list[str]] = []
     after = ""
     while not pages or after:
-        records, after = await store.page(await store.current(), after, 1000, "/g/r/")
+        records, after = await store.read_page(await store.read_revision(), after, 1000, "/g/r/")
         pages.append([record.key[-1] for record in records])
     assert [*map(len, pages)] == [3, 2]
     assert "".join(map("".join, pages)) == "abcde"
@@ -159,7 +159,7 @@ async def test_a_write_that_waits_is_committed_on_close(tmp_path: Path) -> None:
     revision = await writing
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    assert await again.current() == revision
+    assert await again.read_revision() == revision
     await again.close()
 
 
@@ -180,7 +180,7 @@ async def test_of_writes_that_wait_together_one_that_the_engine_refuses_fails_al
     first, bad, second = await asyncio.wait_for(asyncio.gather(*writing, return_exceptions=True), 60)
     assert isinstance(bad, StoreError)
     assert [change.revision for change in follower.changes] == [first, second]
-    assert [record.key for record in (await store.range("/g/r/"))[0]] == ["/g/r/a", "/g/r/b"]
+    assert [record.key for record in (await store.read_range("/g/r/"))[0]] == ["/g/r/a", "/g/r/b"]
     await store.close()
 
 
@@ -191,12 +191,12 @@ async def test_a_database_of_the_first_format_is_read_on(tmp_path: Path) -> None
     for _ in range(2):
         store = SQLiteStore(tmp_path / "db")
         await store.open()
-        assert (await store.current(), store.compacted) == (5, 2)
-        assert (await store.range("/g/"))[0] == [
+        assert (await store.read_revision(), store.compacted) == (5, 2)
+        assert (await store.read_range("/g/"))[0] == [
             Record("/g/r/a", Stored(b"13", 1), 4, 1),
             Record("/g/r/c", Stored(b"5"), 5, 5),
         ]
-        (change,) = (one for one in await store.changes("/g/", 2) if one.revision == 4)
+        (change,) = (one for one in await store.read_changes("/g/", 2) if one.revision == 4)
         assert change.before == Record("/g/r/a", Stored(b"1"), 1, 1)
         await store.close()
 
@@ -299,8 +299,8 @@ async def test_a_full_disk_refuses_writes_and_keeps_what_was_acknowledged(tmp_pa
     store._database.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of room
     with pytest.raises(NoRoom, match="only deletes are accepted"):
         await put(store, "/g/r/b", b"x" * 1_000_000)
-    assert await store.current() == 1
-    assert [record.key for record in (await store.range("/g/r/"))[0]] == ["/g/r/a"]
+    assert await store.read_revision() == 1
+    assert [record.key for record in (await store.read_range("/g/r/"))[0]] == ["/g/r/a"]
     store._database.execute("PRAGMA max_page_count = 1000000")
     assert await put(store, "/g/r/b", b"2") == 2
     with pytest.raises(Conflicted):

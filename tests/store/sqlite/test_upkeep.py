@@ -22,28 +22,28 @@ async def test_large_updates_leave_a_small_file(tmp_path: Path) -> None:
     revision = 0
     for number in range(200):
         revision = await put(store, "/g/r/a", b"%d" % number * 150_000, expect=revision)
-    while store.figures()["history"] > 4 << 20 or store.figures()["size"] > 12 << 20:
+    while store.read_figures()["history"] > 4 << 20 or store.read_figures()["size"] > 12 << 20:
         store._window._tend()
         await asyncio.sleep(0.001)
     assert (tmp_path / "db-wal").stat().st_size <= 32 << 20
-    assert await store.range_at("/g/", await store.current())
+    assert await store.read_range_at("/g/", await store.read_revision())
     await store.close()
     assert (tmp_path / "db").stat().st_size <= 12 << 20
     again = SQLiteStore(tmp_path / "db", keep=Keep(size=4 << 20))
     await again.open()
-    assert 0 < again.figures()["history"] <= 4 << 20
+    assert 0 < again.read_figures()["history"] <= 4 << 20
     await again.close()
 
 
 async def test_history_that_is_held_stays() -> None:
     store = SQLiteStore(keep=Keep(count=10))
     await store.open()
-    let_go = store.hold()
+    let_go = store.hold_history()
     revision = await put(store, "/g/r/a", b"1")
     first = revision
     for _ in range(100):
         revision = await put(store, "/g/r/a", b"1", expect=revision)
-    assert len(await store.range_at("/g/", first)) == 1
+    assert len(await store.read_range_at("/g/", first)) == 1
     let_go()
     while store.compacted < first:
         store._window._tend()
@@ -114,8 +114,8 @@ async def test_revisions_go_on_behind_those_of_another_store(tmp_path: Path) -> 
     store = SQLiteStore(tmp_path / "db")
     await store.open()
     await put(store, "/g/r/a", b"1")
-    await store.advance(5000)
-    assert (await store.current(), store.compacted) == (5000, 5000)
+    await store.advance_revision(5000)
+    assert (await store.read_revision(), store.compacted) == (5000, 5000)
     await store.close()
     again = SQLiteStore(tmp_path / "db")
     await again.open()

@@ -61,7 +61,7 @@ class ParameterAccessCheck(Plugin):
             raise _make_refusal(attr, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
 
     async def _find_param_kind(self, kind: Kind, policy: str) -> Object | None:
-        entry = (await self._state.loaded(kind)).get(kind.key("", policy))
+        entry = (await self._state.load_collection(kind)).get(kind.key("", policy))
         return entry.decode()["spec"].get("paramKind") if entry is not None else None
 
     def _is_allowed(self, user: User, wanted: Object | None, namespace: str, name: str) -> bool:

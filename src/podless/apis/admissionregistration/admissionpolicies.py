@@ -21,7 +21,7 @@ class _SpecStrategy(TypedStrategy):
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
 
@@ -33,7 +33,7 @@ class PolicyStrategy(_SpecStrategy):
     def allow_create_on_status(self, verb: str) -> bool:
         return verb == "apply"  # kube-apiserver does not reject it
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         validation.load_expressions()
 
     def prepare_create(self, version: Version, obj: Object) -> None:

@@ -20,10 +20,10 @@ class WebhookStrategy(LiteralStrategy):
     metadata = MetadataPolicy(on_update=(1, 0), qualified_finalizers=False)
     checking = Checking(preload=True)
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         validation.load_expressions()
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         validation.fill_webhooks(obj)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -32,7 +32,7 @@ class WebhookStrategy(LiteralStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return validation.check_webhooks(obj, old)
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return self.differs(obj, old)
 
 

@@ -44,7 +44,9 @@ class DefinitionConflictCheck(Plugin):
 
     async def _check_definition(self, attr: AdmissionAttributes, spec: Object) -> list[FieldError]:
         errors = self._check_builtin(spec["group"], spec["names"]["plural"], "spec.names.plural")
-        for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
+        for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).entries_under(
+            THIRD_PARTY_RESOURCES.prefix
+        )[0]:
             what = parse_defined_name(entry.name)
             if what.group != spec["group"]:
                 continue
@@ -60,14 +62,16 @@ class DefinitionConflictCheck(Plugin):
 
     async def _check_third_party(self, what: Defined) -> list[FieldError]:
         errors = self._check_builtin(what.group, what.plural, "metadata.name")
-        for entry in (await self._state.loaded(DEFINITIONS)).under(DEFINITIONS.prefix)[0]:
+        for entry in (await self._state.load_collection(DEFINITIONS)).entries_under(DEFINITIONS.prefix)[0]:
             if entry.name.partition(".")[2] != what.group:
                 continue
             names = entry.decode()["spec"]["names"]
             if what.kind in _list_kinds(names) or {what.plural, what.kind.lower()} & _list_resources(names):
                 text = f"{what.kind} ({what.plural}) is defined by the CustomResourceDefinition {entry.name}"
                 errors.append(field.invalid("metadata.name", what.kind, text))
-        for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
+        for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).entries_under(
+            THIRD_PARTY_RESOURCES.prefix
+        )[0]:
             other = parse_defined_name(entry.name)
             if other.group == what.group and other.kind != what.kind and other.plural == what.plural:
                 text = f"{what.plural} is defined by the ThirdPartyResource {entry.name}"

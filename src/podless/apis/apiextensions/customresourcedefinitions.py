@@ -33,7 +33,7 @@ class DefinitionStrategy(TypedStrategy):
     def earlier_struct(self, api_version: str) -> Struct | None:
         return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{beta.VERSION}" else None
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         """Compile a small kind with a rule: this imports schemas and rules, which takes a third of a second."""
         from podless.apis import offline
 
@@ -46,7 +46,7 @@ class DefinitionStrategy(TypedStrategy):
             if root is not None and (made.get("subresources") or {}).get("status") is not None:
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         if version.name == beta.VERSION:
             beta.set_defaults(obj)
         else:
@@ -58,10 +58,10 @@ class DefinitionStrategy(TypedStrategy):
             return obj
         return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
 
-    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert(kind, version, obj)
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
         return self.convert(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -101,10 +101,10 @@ class DefinitionStrategy(TypedStrategy):
             metadata["finalizers"] = [*held, CLEANUP]
         rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         return rules.warn_of_formats(obj, old) + rules.warn_of_conversions(obj, old)
 
 

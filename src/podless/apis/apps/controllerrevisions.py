@@ -30,7 +30,7 @@ class ControllerRevisionStrategy(TypedStrategy):
     has written another one. Only how numbers are written is not known any longer.
     """
 
-    def written(self, obj: Object, raw: bytes) -> None:
+    def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Note whether the data is written in the form in which it would be stored."""
         data = obj.get("data")
         if isinstance(data, dict):

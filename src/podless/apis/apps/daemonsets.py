@@ -39,7 +39,7 @@ class DaemonSetStrategy(ReplicasStrategy):
         kept = {name: text for name, text in known.items() if name != _GENERATION}
         return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Raise DecodeError if the annotation with the generation of the template is no number."""
         spec, metadata = obj["spec"], obj["metadata"]
         template.default_template(spec["template"])

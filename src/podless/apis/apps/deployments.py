@@ -25,7 +25,7 @@ class DeploymentStrategy(ReplicasStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1), status_keeps_labels=True)
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         template.default_template(spec["template"])
         strategy = spec["strategy"]
@@ -41,10 +41,10 @@ class DeploymentStrategy(ReplicasStrategy):
         if "labels" in old["metadata"]:
             obj["metadata"]["labels"] = old["metadata"]["labels"]
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Count changes of annotations too, because replica sets get them."""
         given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
-        return super().changed(version, obj, old) or given != before
+        return super().increases_generation(version, obj, old) or given != before
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.replicas", spec["replicas"])

@@ -25,7 +25,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
     blank: ClassVar[Object] = {"replicas": 0}
     checking = Checking(once="SetsOnce")
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         template.default_template(obj["spec"]["template"])
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:

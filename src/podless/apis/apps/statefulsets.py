@@ -42,7 +42,7 @@ class StatefulSetStrategy(ReplicasStrategy):
     named = False
     naming = names.LABELS
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         template.default_template(spec["template"])
         for claim in each(spec.get("volumeClaimTemplates") or ()):
@@ -105,8 +105,8 @@ class StatefulSetStrategy(ReplicasStrategy):
         errors = statuses.validate_counts(status, _COUNTS, _PARTS, "status.readyReplicas")
         return [*errors, *statuses.validate_collision_count(status, old["status"])]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        found = super().warnings(version, obj, old)
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        found = super().list_warnings(version, obj, old)
         return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
 
 

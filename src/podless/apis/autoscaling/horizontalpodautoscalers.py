@@ -41,7 +41,7 @@ class AutoscalerStrategy(SpecStrategy):
     has_generation = False
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         if version.name == "v1":
             metadata, shown = obj["metadata"], versions.to_v1(versions.to_v2(obj))
@@ -63,10 +63,10 @@ class AutoscalerStrategy(SpecStrategy):
             return obj
         return versions.to_v1(obj) if version.name == "v1" else versions.to_v2(obj)
 
-    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert(kind, version, obj)
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
         return self.convert(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -80,10 +80,10 @@ class AutoscalerStrategy(SpecStrategy):
             versions.restore_status_annotations(obj["metadata"], old["metadata"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return list(_validate_spec(self.store(kind, obj)["spec"], None))
+        return list(_validate_spec(self.make_stored(kind, obj)["spec"], None))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return list(_validate_spec(self.store(kind, obj)["spec"], old["spec"]))
+        return list(_validate_spec(self.make_stored(kind, obj)["spec"], old["spec"]))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))

@@ -29,7 +29,7 @@ class CronJobStrategy(TemplateStrategy):
         found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
         return found
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         template.default_template(obj["spec"]["jobTemplate"]["spec"]["template"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -44,7 +44,7 @@ class CronJobStrategy(TemplateStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ()
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec = obj["spec"]["jobTemplate"]["spec"]
         if old is None:
             return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(spec, _JOB)]

@@ -41,7 +41,7 @@ class JobStrategy(TemplateStrategy):
     )
     selects = frozenset({"status.successful"})
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         jobspecs.default_job_spec(obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -57,9 +57,9 @@ class JobStrategy(TemplateStrategy):
         super().prepare_update(version, obj, old)
         _drop_disabled(obj["spec"], old["spec"])
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Add the labels that pods of the Job have, as reading a stored Job does."""
-        return super().store(kind, self.round_trip(obj))
+        return super().make_stored(kind, self.round_trip(obj))
 
     def round_trip(self, obj: Object) -> Object:
         labels = template.template_labels(obj["spec"]["template"])
@@ -85,14 +85,14 @@ class JobStrategy(TemplateStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return jobstatus.validate_job_status(obj, old)
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is None:
             return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(obj["spec"], "spec")]
         if obj["metadata"].get("generation") == old["metadata"].get("generation"):
             return []
         return jobspecs.warn_of_job_spec(obj["spec"], "spec")
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
 
     def explain_unselectable(self, name: str) -> str:

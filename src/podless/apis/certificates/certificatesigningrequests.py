@@ -65,10 +65,10 @@ class SigningRequestStrategy(StatusStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return _STATUS.validate_update(kind, version, obj, old, warnings)
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.signerName": obj["spec"]["signerName"]}
 
-    def below(self, subresource: str) -> Strategy[Kind]:
+    def for_subresource(self, subresource: str) -> Strategy[Kind]:
         return _APPROVAL if subresource == "approval" else self
 
     def _decided(self, obj: Object, old: Object) -> Iterator[FieldError]:

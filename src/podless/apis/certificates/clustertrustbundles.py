@@ -39,7 +39,7 @@ class TrustBundleStrategy(TypedStrategy):
         signers = new.get("signerName", ""), before.get("signerName", "")
         return [*errors, *validate_immutable("spec.signerName", *signers)]
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.signerName": obj["spec"].get("signerName", "")}
 
 

@@ -66,7 +66,7 @@ class PodRequestStrategy(StatusStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [*_validate_status(obj.get("status") or {}, old.get("status") or {}, old["spec"])]
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {name: obj["spec"][name.partition(".")[2]] for name in self.selects}
 
 

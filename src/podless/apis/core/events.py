@@ -76,7 +76,7 @@ class EventStrategy(TypedStrategy):
         fits = obj["metadata"].get("namespace", wanted) == wanted  # a file may leave it to the client
         return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         about = obj.get("involvedObject") or {}
         source = (obj.get("source") or {}).get("component", "")
         return {
@@ -88,7 +88,7 @@ class EventStrategy(TypedStrategy):
         }
 
     def list_selectable_fields(self, version: Version) -> frozenset[str]:
-        return frozenset(self.fields(version, {}))
+        return frozenset(self.read_selectable_fields(version, {}))
 
     def explain_unselectable(self, name: str) -> str:
         return f"field label not supported: {name}"
@@ -101,10 +101,10 @@ class NewEventStrategy(EventStrategy):
     controller = "reportingController"
     naming = names.SUBDOMAINS
 
-    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert(kind, version, obj)
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
         return rename_fields(obj, _BACK, _EVENT, "v1")
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
@@ -112,7 +112,7 @@ class NewEventStrategy(EventStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Apply the rules of both groups; errors name the fields of the core group."""
-        stored = self.store(kind, obj)
+        stored = self.make_stored(kind, obj)
         errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
         if not stored.get("eventTime"):
             errors.append(field.required("eventTime"))
@@ -122,7 +122,7 @@ class NewEventStrategy(EventStrategy):
         return [*errors, *(field.invalid(name, "", "needs to be unset") for name in each(old_only) if stored.get(name))]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        stored, before = self.store(kind, obj), self.store(kind, old)
+        stored, before = self.make_stored(kind, obj), self.make_stored(kind, old)
         errors = [*super().validate_create(kind, version, stored)]
         if stored.get("series") != before.get("series"):
             errors += _check_series(stored)
@@ -131,8 +131,10 @@ class NewEventStrategy(EventStrategy):
                 errors.append(immutable_error(shown, _go(name, stored.get(name))))
         return errors
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        found = super().fields(version, {_BACK.get(name, name): item for name, item in each(obj).items()})
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
+        found = super().read_selectable_fields(
+            version, {_BACK.get(name, name): item for name, item in each(obj).items()}
+        )
         del found["source"]
         return {
             _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text

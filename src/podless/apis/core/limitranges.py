@@ -33,7 +33,7 @@ class LimitRangeStrategy(TypedStrategy):
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(1, 0))
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         for item in each(obj["spec"].get("limits") or []):
             if item["type"] == _CONTAINER:
                 limits = {**(item.get("max") or {}), **(item.get("default") or {})}

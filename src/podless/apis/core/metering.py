@@ -129,7 +129,7 @@ class Meter:
         one = space.sums.get(about)
         if one is None or one.seen < space.first:
             one = _Sum(space.last)
-            for entry in collection.under(scope)[0]:
+            for entry in collection.entries_under(scope)[0]:
                 _measure(measure, entry)
                 one.put_amount(entry.key, text(entry))
             if self._spaces.get(scope) is space:

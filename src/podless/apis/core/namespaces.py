@@ -22,7 +22,7 @@ class NamespaceStrategy(TypedStrategy):
     naming = names.LABELS
     selects = frozenset({"status.phase"})
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Set the label kubernetes.io/metadata.name, which always equals the name."""
         metadata = obj["metadata"]
         if metadata.get("name"):
@@ -33,7 +33,7 @@ class NamespaceStrategy(TypedStrategy):
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Set phase and finalizer, and the label for a generated name."""
-        self.default(version, obj)
+        self.fill_computed_defaults(version, obj)
         spec = obj.pop("spec", None) or {}
         obj.pop("status", None)
         held = [*(spec.get("finalizers") or [])]
@@ -81,7 +81,7 @@ class NamespaceStrategy(TypedStrategy):
     def awaits_finalizers(self, obj: Object) -> bool:
         return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}
 
 

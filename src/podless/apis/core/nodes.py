@@ -49,7 +49,7 @@ class NodeStrategy(DescribedStrategy):
     reads = Reads(by_namespace=False)
     selects = frozenset({"spec.unschedulable"})
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec, status = obj["spec"], obj["status"]
         one, several = spec.get("podCIDR"), spec.get("podCIDRs")
         if one and (not several or several[0] != one):
@@ -84,7 +84,7 @@ class NodeStrategy(DescribedStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return list(_change(obj, old))
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec = obj["spec"]
         found = [_NO_CONFIG] if spec.get("configSource") is not None else []
         found += [_NO_ID] if spec.get("externalID") else []
@@ -92,7 +92,7 @@ class NodeStrategy(DescribedStrategy):
             found += addresses.range_warnings(f"spec.podCIDRs[{place}]", text)
         return found
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.unschedulable": "true" if obj["spec"].get("unschedulable") else "false"}
 
 

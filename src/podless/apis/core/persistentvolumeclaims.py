@@ -43,7 +43,7 @@ class ClaimStrategy(StatusStrategy):
     blank: ClassVar[Object] = {"phase": "Pending"}
     checking = Checking(once="UpdatesOnce")
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
         for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
             quantity.round_quantities(amounts)
@@ -75,7 +75,7 @@ class ClaimStrategy(StatusStrategy):
             errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]
         return errors
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = []
         if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'

@@ -46,7 +46,7 @@ class PersistentVolumeStrategy(StatusStrategy):
 
     metadata = MetadataPolicy(on_update=(2, 0))
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         wanted = obj["spec"]
         if not wanted.get("persistentVolumeReclaimPolicy"):
             wanted["persistentVolumeReclaimPolicy"] = "Retain"
@@ -85,7 +85,7 @@ class PersistentVolumeStrategy(StatusStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ()
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         annotations, wanted = obj["metadata"].get("annotations") or {}, obj["spec"]
         found = []
         if CLASS_ANNOTATION in annotations:

@@ -56,7 +56,7 @@ class PodStrategy(DescribedStrategy):
         """Whether changes of the spec are counted."""
         return has("PodGenerations")
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         default_pod(obj)
 
     def early_warnings(self, obj: Object) -> list[str]:
@@ -108,10 +108,10 @@ class PodStrategy(DescribedStrategy):
                 warnings += addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
         return check_status(obj, old)
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return not is_same(obj["spec"], old["spec"])
 
-    def below(self, subresource: str) -> Strategy[Kind]:
+    def for_subresource(self, subresource: str) -> Strategy[Kind]:
         return _BELOW.get(subresource, self)
 
     def grace_period(self, obj: Object, asked: int | None) -> int | None:
@@ -121,13 +121,13 @@ class PodStrategy(DescribedStrategy):
         period = spec.get("terminationGracePeriodSeconds") or 0 if asked is None else asked
         return 1 if period < 0 else int(period)
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is not None:
             return []
         found = names.check_label_name(obj["metadata"].get("name") or "")
         return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         spec, status = obj["spec"], obj.get("status") or {}
         texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
         found = {f"spec.{name}": spec.get(name) or "" for name in texts}

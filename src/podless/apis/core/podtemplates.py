@@ -18,7 +18,7 @@ class PodTemplateStrategy(DescribedStrategy):
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         default_pod_template(obj["template"])
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -33,7 +33,7 @@ class PodTemplateStrategy(DescribedStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return validate_pod_template(obj["template"], "template", old["template"])
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is not None and old["template"] == obj["template"]:
             return []
         return pod_template_warnings(obj["template"], "template")

@@ -27,7 +27,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         """Check subdomains; as in kube-apiserver, a generateName beside a name is not checked."""
         return [] if prefix else names.check_subdomain(name)
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         given = spec.get("template")
         if given is not None:
@@ -38,9 +38,9 @@ class ReplicationControllerStrategy(ReplicasStrategy):
             if labels and not obj["metadata"].get("labels"):
                 obj["metadata"]["labels"] = dict(labels)
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about the old template of a changed object, as kube-apiserver does."""
-        return super().warnings(version, obj if old is None else {**old, "metadata": obj["metadata"]}, old)
+        return super().list_warnings(version, obj if old is None else {**old, "metadata": obj["metadata"]}, old)
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
@@ -59,7 +59,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return statuses.validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.replicas": str(obj["status"].get("replicas") or 0)}
 
 

@@ -81,7 +81,7 @@ class QuotaStrategy(TypedStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
             for name in names:
                 quantity.round_quantities((obj.get(part) or {}).get(name))

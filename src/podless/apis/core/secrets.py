@@ -67,14 +67,14 @@ class SecretStrategy(TypedStrategy):
                 errors.append(field.forbidden("data", _IMMUTABLE))
         return [*errors, *self.validate_create(kind, version, obj)]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if obj.get("type") != _TLS:
             return []
         data = obj.get("data") or {}
         found = keypair.find_key_pair_fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
         return [found] if found else []
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"type": obj.get("type", "")}
 
 

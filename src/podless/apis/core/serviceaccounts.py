@@ -23,7 +23,7 @@ class ServiceAccountStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         self.prepare_create(version, obj)
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         given = (obj["metadata"].get("annotations") or {}).get(_ENFORCE)
         before = (old["metadata"].get("annotations") or {}).get(_ENFORCE) if old is not None else None
         return [_ENFORCED] if given == "true" and before != "true" else []

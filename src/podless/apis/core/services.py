@@ -45,11 +45,11 @@ class ServiceStrategy(TypedStrategy):
         errors = names.LABELS_1035[prefix](name)
         return names.LABELS[prefix](name) if errors and has("RelaxedServiceNameValidation") else errors
 
-    def below(self, subresource: str) -> Strategy[Kind]:
+    def for_subresource(self, subresource: str) -> Strategy[Kind]:
         """Give a Service that is created through its status no IP families and addresses."""
         return _BELOW if subresource == "status" else self
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         if spec["sessionAffinity"] == "None":
             spec.pop("sessionAffinityConfig", None)
@@ -87,8 +87,8 @@ class ServiceStrategy(TypedStrategy):
         if obj["spec"]["type"] != "LoadBalancer":
             obj["status"] = {**obj["status"], "loadBalancer": {}}
 
-    def store(self, kind: Kind, obj: Object) -> Object:
-        return super().store(kind, self.round_trip(obj))
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
+        return super().make_stored(kind, self.round_trip(obj))
 
     def round_trip(self, obj: Object) -> Object:
         """Drop internalTrafficPolicy of a Service of type ExternalName."""
@@ -113,10 +113,10 @@ class ServiceStrategy(TypedStrategy):
         why = "may only be used when `spec.type` is 'LoadBalancer'"
         return [field.forbidden("status.loadBalancer.ingress", why)] if _assigned_addresses(obj) else []
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec, found = obj["spec"], []
         if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
             found.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")

@@ -40,7 +40,7 @@ class EndpointSliceStrategy(TypedStrategy):
         if obj.get("endpoints") != old.get("endpoints"):
             self.prepare_create(version, obj)
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Count changes of labels too."""
         parts = ("addressType", "endpoints", "ports")
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
@@ -58,7 +58,7 @@ class EndpointSliceStrategy(TypedStrategy):
             errors.append(immutable_error("addressType", obj["addressType"]))
         return errors
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if obj["addressType"] == "FQDN":
             return [_DOMAINS] if old is None else []
         found = []

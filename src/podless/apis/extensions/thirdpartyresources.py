@@ -41,7 +41,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
             errors += _group(obj["metadata"].get("name") or "", one, path)
         return errors
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         group = parse_defined_name(obj["metadata"]["name"]).group
         if old is not None or group.count(".") >= 2:
             return []

@@ -31,7 +31,7 @@ class DefaultIngressClass(Plugin):
         chosen = _NAMED in (attr.obj["metadata"].get("annotations") or {})
         if chosen or attr.obj["spec"].get("ingressClassName") is not None:
             return
-        classes = (await self._state.loaded(INGRESS_CLASSES)).under(INGRESS_CLASSES.prefix)[0]
+        classes = (await self._state.load_collection(INGRESS_CLASSES)).entries_under(INGRESS_CLASSES.prefix)[0]
         named = (entry.decode()["metadata"] for entry in each(classes) if _IN_BODY in entry.body)
         found = [metadata for metadata in named if (metadata.get("annotations") or {}).get(_DEFAULT) == "true"]
         if found:

@@ -50,7 +50,7 @@ class IngressStrategy(SpecStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return list(_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         named = CLASS in (obj["metadata"].get("annotations") or {})
         return [_DEPRECATED] if old is None and named and obj["spec"].get("ingressClassName") is None else []
 

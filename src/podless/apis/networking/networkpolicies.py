@@ -28,10 +28,10 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return self.differs(obj, old)
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
@@ -39,7 +39,7 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return list(_validate_spec(obj["spec"]))
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = []
         for path, peer in _peers(obj["spec"]):
             block = peer.get("ipBlock") or {}

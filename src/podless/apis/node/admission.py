@@ -66,7 +66,7 @@ class RuntimeClass(Plugin):
         name = (attr.obj or {})["spec"].get("runtimeClassName")
         if name is None:
             return None
-        entry = (await self._state.loaded(RUNTIME_CLASSES)).get(RUNTIME_CLASSES.key("", name))
+        entry = (await self._state.load_collection(RUNTIME_CLASSES)).get(RUNTIME_CLASSES.key("", name))
         if entry is None:
             raise _make_unknown_error(attr, name)
         found: Object = entry.decode()

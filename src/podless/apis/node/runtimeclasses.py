@@ -44,7 +44,7 @@ class RuntimeClassStrategy(TypedStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [*self.validate_create(kind, version, obj), *validate_immutable_fields(obj, old, "handler")]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
         path = "scheduling.nodeSelector"
         return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.warn_of_label(label))]

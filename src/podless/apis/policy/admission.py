@@ -110,7 +110,7 @@ class PodSecurity(Plugin):
             _evaluate_pod(attr, policy, template, enforce=False)
 
     async def _find_policy(self, namespace: str) -> _Policy:
-        entry = await self._state.namespace(namespace)
+        entry = await self._state.load_namespace(namespace)
         return _read_policy((entry.decode()["metadata"].get("labels") or {}) if entry is not None else {})
 
     async def _validate_namespace(self, attr: AdmissionAttributes, obj: Object) -> None:
@@ -127,11 +127,11 @@ class PodSecurity(Plugin):
 
     async def _list_pods(self, namespace: str) -> list[Object]:
         """Return all pods of a namespace, with the first pod of each controller before all others."""
-        pods = await self._state.loaded(PODS)
+        pods = await self._state.load_collection(PODS)
         first: list[Object] = []
         others: list[Object] = []
         known = set()
-        for entry in pods.under(PODS.keys.scope(namespace))[0]:
+        for entry in pods.entries_under(PODS.keys.scope(namespace))[0]:
             pod = entry.decode()
             owners = pod["metadata"].get("ownerReferences") or ()
             owner = next((one.get("uid") for one in owners if one.get("controller")), None)

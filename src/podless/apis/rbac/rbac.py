@@ -78,7 +78,7 @@ class RoleBindingStrategy(TypedStrategy):
         self._roles = roles
         self._namespaced = namespaced
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         if obj.get("subjects"):
             obj["subjects"] = [_grouped(subject) for subject in each(obj["subjects"])]
 

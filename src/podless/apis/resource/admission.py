@@ -59,7 +59,7 @@ class DeviceAccessCheck(Plugin):
         """Reject admin access in namespaces that do not allow it. path: the field that requests it, or ""."""
         if not path:
             return []
-        entry = await self._state.namespace(namespace)
+        entry = await self._state.load_namespace(namespace)
         if entry is None:
             why = f'could not retrieve namespace to verify admin access: namespaces "{namespace}" not found'
             return [field.internal(path, why)]

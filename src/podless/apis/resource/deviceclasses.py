@@ -21,10 +21,10 @@ class DeviceClassStrategy(TypedStrategy):
     checking = Checking(preload=True, cost=parts.STRAIN)
     naming = (names.long_name, lambda _: [])  # of a prefix only what is made of it is checked
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         parts.load_cel()
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return bool(obj["spec"] != old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

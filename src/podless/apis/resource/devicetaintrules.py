@@ -23,7 +23,7 @@ class DeviceTaintRuleStrategy(SpecStrategy):
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 1), status_keeps_all=True)
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         taint = obj["spec"]["taint"]
         if taint.get("timeAdded") is None:
             taint["timeAdded"] = clock.now()

@@ -22,10 +22,10 @@ class ResourceClaimStrategy(StatusStrategy):
     metadata = MetadataPolicy(status_keeps_all=True)
     checking = Checking(preload=True, cost=parts.STRAIN)
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         parts.load_cel()
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         requests.default_requests(obj["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:

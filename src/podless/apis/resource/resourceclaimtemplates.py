@@ -24,10 +24,10 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
 
     checking = Checking(preload=True, cost=parts.STRAIN)
 
-    def load(self) -> None:
+    def load_rules(self) -> None:
         parts.load_cel()
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         requests.default_requests(obj["spec"].get("spec") or {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

@@ -57,7 +57,7 @@ class ResourceSliceStrategy(TypedStrategy):
     reads = Reads(by_namespace=False)
     selects = frozenset(("spec.driver", "spec.nodeName"))
 
-    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+    def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.driver": obj["spec"]["driver"], "spec.nodeName": obj["spec"].get("nodeName") or ""}
 
     def explain_unselectable(self, name: str) -> str:
@@ -70,7 +70,7 @@ class ResourceSliceStrategy(TypedStrategy):
             for name in _EITHER:
                 obj["spec"].setdefault(name, [])
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         for device in each(obj["spec"].get("devices") or ()):
             for taint in each(device.get("taints") or ()):
                 taint.setdefault("timeAdded", clock.now())
@@ -85,7 +85,7 @@ class ResourceSliceStrategy(TypedStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         self.prepare_create(version, obj)
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return bool(obj["spec"] != old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -94,7 +94,7 @@ class ResourceSliceStrategy(TypedStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [*_slice(obj["spec"], old["spec"])]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         driver = obj["spec"]["driver"]
         if driver == driver.lower():
             return []

@@ -85,7 +85,7 @@ class Priority(Plugin):
 
     async def _find_class(self, attr: AdmissionAttributes, name: str) -> Object:
         assert attr.obj is not None
-        collection = await self._state.loaded(PRIORITY_CLASSES)
+        collection = await self._state.load_collection(PRIORITY_CLASSES)
         if not name:
             default = await self._find_default()
             if default is None:
@@ -100,8 +100,8 @@ class Priority(Plugin):
 
     async def _find_default(self) -> Object | None:
         """Return the default class; of several that with the lowest number."""
-        collection = await self._state.loaded(PRIORITY_CLASSES)
-        entries = each(collection.under(PRIORITY_CLASSES.prefix)[0])
+        collection = await self._state.load_collection(PRIORITY_CLASSES)
+        entries = each(collection.entries_under(PRIORITY_CLASSES.prefix)[0])
         every = [entry.decode() for entry in entries if _DEFAULT in entry.body]
         return min(
             (one for one in every if one.get("globalDefault")), key=lambda one: one.get("value", 0), default=None

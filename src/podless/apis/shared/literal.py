@@ -36,7 +36,7 @@ class LiteralStrategy(TypedStrategy):
         super().complete(obj, given)
         self._mark(obj, given)
 
-    def written(self, obj: Object, raw: bytes) -> None:
+    def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record it again, because the object was copied since."""
         self._mark(obj, serializer.decode_json(raw))
 

@@ -61,6 +61,6 @@ class ReplicasStrategy(TemplateStrategy):
         spec, before = obj["spec"], old["spec"]
         return [*self.validate_spec(spec, before), *self.kept(spec, before)]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = template.warn_of_object(obj, old)
         return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found

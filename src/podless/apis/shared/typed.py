@@ -14,7 +14,7 @@ from podless.structs.structs import Struct
 class TypedStrategy(Strategy[Kind]):
     """Unknown fields are dropped; a value of the wrong type is rejected.
 
-    selects: the names that `fields` gives.
+    selects: the names that `read_selectable_fields` gives.
     """
 
     metadata = MetadataPolicy()
@@ -39,7 +39,7 @@ class TypedStrategy(Strategy[Kind]):
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:
-            self.fill(kind, version, decoded)
+            self.fill_defaults(kind, version, decoded)
         self.complete(decoded, obj)
         return decoded
 
@@ -55,11 +55,11 @@ class TypedStrategy(Strategy[Kind]):
     def complete(self, obj: Object, given: Object) -> None:
         """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""
 
-    def fill(self, kind: Kind, version: Version, obj: Object) -> None:
+    def fill_defaults(self, kind: Kind, version: Version, obj: Object) -> None:
         struct = kind.struct_of(version)
         assert struct is not None
         defaults.fill_defaults(struct, obj)
-        self.default(version, obj)
+        self.fill_computed_defaults(version, obj)
 
 
 class StatusStrategy(TypedStrategy):
@@ -88,7 +88,7 @@ class SpecStrategy(StatusStrategy):
 
     has_generation = True
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return bool(obj["spec"] != old["spec"])
 
 
@@ -111,7 +111,7 @@ class DescribedStrategy(TypedStrategy):
         if version.status:
             obj["status"] = old["status"]
 
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+    def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return _wanted(obj) != _wanted(old)
 
 

@@ -52,7 +52,7 @@ class DefaultStorageClass(Plugin):
             return
         if classes is None:
             return
-        entries = (await self._state.loaded(classes)).under(classes.prefix)[0]
+        entries = (await self._state.load_collection(classes)).entries_under(classes.prefix)[0]
         found = [entry.decode() for entry in each(entries) if _DEFAULT_NAME in entry.body]
         defaults = [one for one in found if _is_default(one)]
         if defaults:
@@ -121,7 +121,7 @@ class PersistentVolumeClaimResize(Plugin):
         classes = self._state.registry.get(_GROUP, _CLASSES)
         if not name or classes is None:
             return False
-        entry = (await self._state.loaded(classes)).get(classes.key("", name))
+        entry = (await self._state.load_collection(classes)).get(classes.key("", name))
         return entry is not None and bool(entry.decode().get("allowVolumeExpansion"))
 
 

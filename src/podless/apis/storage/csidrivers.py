@@ -64,7 +64,7 @@ class CSIDriverStrategy(TypedStrategy):
         errors += validate_immutable("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
         return [*errors, *validate_immutable_fields(spec, before, "volumeLifecycleModes", path="spec")]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec, before = obj["spec"], old["spec"] if old is not None else {}
         changed = spec.get("tokenRequests") and spec.get("tokenRequests") != before.get("tokenRequests")
         if changed and spec.get("serviceAccountTokenInSecrets") is None and has("TokensInSecrets"):

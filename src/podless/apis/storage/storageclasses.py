@@ -48,7 +48,7 @@ class StorageClassStrategy(TypedStrategy):
             errors += [field.forbidden(name, f"updates to {name} are forbidden.") for name in changed]
         return [*errors, *self.validate_create(kind, version, obj)]
 
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         terms = obj.get("allowedTopologies") or []
         return [*nodelabels.of_terms(terms, "allowedTopologies", "matchLabelExpressions")]
 

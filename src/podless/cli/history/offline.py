@@ -29,7 +29,7 @@ class OfflineHistory:
     async def open(self) -> None:
         """Open the database. Raises InUse if a server uses it, StoreError."""
         await self._store.open()
-        self._store.hold()  # opening for reading must not compact the history
+        self._store.hold_history()  # opening for reading must not compact the history
 
     async def close(self) -> None:
         """Close the database."""
@@ -49,7 +49,7 @@ class OfflineHistory:
         group, plural = keys.resource_of(prefix)
         kind = api_version = ""
         namespaced = True
-        for written in await self._store.changelog.under([prefix], most=10):
+        for written in await self._store.changelog.read_under([prefix], most=10):
             namespaced = bool(place_of(written.key, namespaced=None).namespace)
             if written.stored is not None:
                 state = decode_state(written.stored, written.revision)
@@ -77,16 +77,16 @@ class OfflineHistory:
     async def _page(self, resource: ServedResource | None, namespace: str, name: str, before: int) -> list[Written]:
         log = self._store.changelog
         if resource is None:
-            return await log.under([keys.ALL], before, most=_PAGE)
+            return await log.read_under([keys.ALL], before, most=_PAGE)
         where = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced)
         if name and (namespace or not resource.namespaced):
-            return await log.of_key(where.key(namespace, name), before, most=_PAGE)
-        return await log.under([where.scope(namespace)], before, most=_PAGE)
+            return await log.read_key(where.key(namespace, name), before, most=_PAGE)
+        return await log.read_under([where.scope(namespace)], before, most=_PAGE)
 
     async def _before(self, written: Written) -> Record | None:
         if operation_of(written) == CREATE:
             return None
-        for one in await self._store.changelog.of_key(written.key, written.sequence, most=1):
+        for one in await self._store.changelog.read_key(written.key, written.sequence, most=1):
             if one.stored is not None:
                 return Record(one.key, one.stored, one.revision, one.created)
         return None
@@ -96,8 +96,8 @@ class OfflineHistory:
         key = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
         moment = at.get("at") or at.get("resourceVersion") or ""
         try:
-            revision = await find_revision(self._store, moment) if moment else await self._store.current()
-            records = await self._store.range_at(key, revision)
+            revision = await find_revision(self._store, moment) if moment else await self._store.read_revision()
+            records = await self._store.read_range_at(key, revision)
         except Compacted as error:
             raise Mistaken(
                 f"the history has no state at {moment}: the oldest one is revision {error.revision}"

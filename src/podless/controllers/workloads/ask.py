@@ -75,7 +75,7 @@ async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message
     about = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
     about |= {part: metadata[part] for part in ("namespace", "name", "uid", "resourceVersion") if part in metadata}
     with suppress(APIError):
-        known = (await api.loaded(EVENTS)).get(EVENTS.key(namespace, name))
+        known = (await api.load_collection(EVENTS)).get(EVENTS.key(namespace, name))
         if known is not None:
             event = known.decode()
             count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}

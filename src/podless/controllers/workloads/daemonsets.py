@@ -21,12 +21,12 @@ class DaemonSets(OwnerController):
     owners, things = DAEMON_SETS, PODS
 
     async def begin(self) -> None:
-        nodes = await self.api.loaded(NODES)
+        nodes = await self.api.load_collection(NODES)
         await super().begin()
         self.leave.append(nodes.add_event_handler(self._note_node))
 
     def _note_node(self, events: Sequence[Event]) -> None:
-        for entry in self.api.collection(DAEMON_SETS).under(DAEMON_SETS.prefix)[0]:
+        for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:
             self.queue.add(entry.key)
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
@@ -49,7 +49,7 @@ class DaemonSets(OwnerController):
 
     def _nodes(self, selector: Object) -> set[str]:
         """Return the names of the nodes that get a pod."""
-        found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).under(NODES.prefix)[0]]
+        found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
         return {one["name"] for one in found if selector.items() <= (one.get("labels") or {}).items()}
 
     async def _make(self, obj: Object, node: str, revision: str) -> None:

@@ -26,13 +26,13 @@ class ServiceEndpoints(Controller):
 
     async def begin(self) -> None:
         await self.follow(SERVICES)
-        self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pod))
+        self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pod))
 
     def _note_pod(self, events: Sequence[Event]) -> None:
         homes = {entry.namespace for event in events if (entry := event.after or event.before) is not None}
         services = self.api.collection(SERVICES)
         for home in homes:
-            for entry in services.under(SERVICES.keys.scope(home))[0]:
+            for entry in services.entries_under(SERVICES.keys.scope(home))[0]:
                 self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
@@ -45,7 +45,7 @@ class ServiceEndpoints(Controller):
             return
         namespace = entry.namespace
         chosen = []
-        for one in (await self.api.loaded(PODS)).under(PODS.keys.scope(namespace))[0]:
+        for one in (await self.api.load_collection(PODS)).entries_under(PODS.keys.scope(namespace))[0]:
             pod = one.decode()
             labels, status = pod["metadata"].get("labels") or {}, pod.get("status") or {}
             if selector.items() <= labels.items() and pods.is_active(pod) and ":" not in status.get("podIP", ":"):
@@ -58,7 +58,7 @@ class ServiceEndpoints(Controller):
     async def _put_object(self, kind: Kind, wanted: Object) -> None:
         """Make an object, or change it where it says something else."""
         metadata = wanted["metadata"]
-        entry = (await self.api.loaded(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
+        entry = (await self.api.load_collection(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:
             try:
                 await ask.create_object(self.api, kind, wanted)

@@ -49,8 +49,8 @@ class OwnerController(Controller):
     async def begin(self) -> None:
         await self.follow(self.owners)
         self.leave.append(clock.CURRENT.get().listen(self._advanced))
-        things = await self.api.loaded(self.things)
-        for entry in things.under(self.things.prefix)[0]:
+        things = await self.api.load_collection(self.things)
+        for entry in things.entries_under(self.things.prefix)[0]:
             self._note_owned(entry.key, entry.decode())
         self.leave.append(things.add_event_handler(self._note_thing))
 

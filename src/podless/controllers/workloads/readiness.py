@@ -26,9 +26,9 @@ class Readiness(Controller):
     name = "podless-ready"
 
     async def begin(self) -> None:
-        collection = await self.api.loaded(PODS)
+        collection = await self.api.load_collection(PODS)
         self._given = 0
-        for entry in collection.under(PODS.prefix)[0]:
+        for entry in collection.entries_under(PODS.prefix)[0]:
             self._queue_pod(entry)
         self.leave.append(collection.add_event_handler(self._note_events))
 

@@ -96,7 +96,7 @@ class StatefulSets(OwnerController):
     async def _claim(self, obj: Object, claim: Object, name: str) -> None:
         """Make a claim that is not there; it stays when the set goes."""
         namespace = obj["metadata"]["namespace"]
-        if (await self.api.loaded(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
+        if (await self.api.load_collection(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
             return
         labels = obj["spec"]["selector"].get("matchLabels") or {}
         metadata = {"namespace": namespace, "name": name, "labels": labels}

@@ -31,11 +31,11 @@ class Volumes(Controller):
 
     async def begin(self) -> None:
         for kind in (CLAIMS, VOLUMES, CLASSES):
-            found = await self.api.loaded(kind)
-            for entry in found.under(kind.prefix)[0]:
+            found = await self.api.load_collection(kind)
+            for entry in found.entries_under(kind.prefix)[0]:
                 self.queue.add(entry.key)
             self.leave.append(found.add_event_handler(self._note_events))
-        self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pods))
+        self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pods))
 
     def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -67,7 +67,9 @@ class Volumes(Controller):
         """Release a storage class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in held["metadata"]:
             return
-        users = (entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).under(kind.prefix)[0])
+        users = (
+            entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).entries_under(kind.prefix)[0]
+        )
         if not any(held["metadata"]["name"] in _classes(entry.decode()) for entry in users):
             await self._let_go(CLASSES, held)
 
@@ -94,7 +96,7 @@ class Volumes(Controller):
     def _in_use(self, claim: Object) -> bool:
         """Return whether a pod that has not ended names the claim."""
         metadata = claim["metadata"]
-        found = self.api.collection(PODS).under(PODS.keys.scope(metadata["namespace"]))[0]
+        found = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
             metadata["name"] in _used(pod) and pods.pod_phase(pod) not in ("Succeeded", "Failed")
             for pod in (entry.decode() for entry in found)

@@ -54,9 +54,9 @@ class FaultObjects(Controller):
 
     async def begin(self) -> None:
         self.api.registry.put_kind(self._kind)
-        collection = await self.api.loaded(self._kind)
+        collection = await self.api.load_collection(self._kind)
         self.leave.append(collection.add_event_handler(self._changed))
-        for entry in collection.under(self._kind.prefix)[0]:
+        for entry in collection.entries_under(self._kind.prefix)[0]:
             self._put_in_force(entry)
         self._scripted.settle = self.settle
 

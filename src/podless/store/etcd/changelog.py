@@ -93,13 +93,15 @@ class EtcdChangeLog:
             kept = self._bounds.all is not None and all(keep is not None for keep in self._bounds.own.values())
         return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if kept else self._compacted()
 
-    async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
         scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
         found = [one for one in scanned if one.key == key and after < _sequence(one) < (before or _END)]
         return await self._tell(heapq.nlargest(most, found, key=lambda one: one.order))
 
-    async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_under(
+        self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
+    ) -> list[Written]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         scan = self._scan
         if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
@@ -118,7 +120,7 @@ class EtcdChangeLog:
                 wanted.append(one)
         return await self._tell(wanted)
 
-    async def revision_at(self, at: int) -> int:
+    async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
 
         Raises Compacted.
@@ -134,12 +136,12 @@ class EtcdChangeLog:
                 newest = max(newest, one.revision)
         return newest
 
-    async def time_of(self, revision: int) -> int:
+    async def find_time(self, revision: int) -> int:
         """Return when the log's oldest state was the newest one, 0 for other revisions."""
         horizons = self.trimmer.horizons
         return horizons.since if revision == horizons.all else 0
 
-    async def sequence_of(self, revision: int) -> int:
+    async def find_sequence(self, revision: int) -> int:
         """Return the sequence number of the last change at or before a revision."""
         return revision << _PLACES | _MOST
 

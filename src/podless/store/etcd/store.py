@@ -109,7 +109,7 @@ class EtcdStore:
     async def open(self) -> None:
         """Reach the cluster. Raises StoreError."""
         self._client.open()
-        await self.current()
+        await self.read_revision()
         await self._try_transactions()
         await self._find_compacted()
         if self._log is not None:
@@ -194,7 +194,7 @@ class EtcdStore:
         if not moving.cancelled():
             moving.exception()  # who has waited may be gone
 
-    def current(self) -> Awaitable[int]:
+    def read_revision(self) -> Awaitable[int]:
         """Return the newest revision, as the members of the cluster agree on it."""
         known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         told = partial(self._take_answer, known, self._newest, known.get_loop().time())
@@ -259,12 +259,12 @@ class EtcdStore:
 
     async def _current_and_compacted(self) -> int:
         await self._find_compacted()
-        return await self.current()
+        return await self.read_revision()
 
     def _saw(self, revision: int) -> None:
         self._newest = max(self._newest, revision)
 
-    def alone(self, shown: int) -> bool:
+    def has_newest(self, shown: int) -> bool:
         """Return whether only this server writes and a follower that has seen `shown` knows all of its writes."""
         return self._alone.holds(shown)
 
@@ -319,7 +319,7 @@ class EtcdStore:
         found = (await self._range(key=self._layout.key(key))).kvs
         return read_record(self._layout, found[0]) if found else None
 
-    async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+    async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         """Write in a transaction for each. Raises as `commit`."""
         return await commit_chain(self.commit, commits)
 
@@ -353,13 +353,13 @@ class EtcdStore:
             self._newest = max(self._newest, revision)
         return answer, made
 
-    async def range(self, prefix: str) -> tuple[list[Record], int]:
+    async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` now, and the revision of that state."""
         records, revision = await self._read_all(prefix, 0)
         self._fences.push(revision)
         return records, revision
 
-    async def range_at(self, prefix: str, revision: int) -> list[Record]:
+    async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
         """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
         try:
             return (await self._read_all(prefix, revision))[0]
@@ -387,7 +387,7 @@ class EtcdStore:
             await self._find_compacted()
             raise Compacted(self._compacted) from None
 
-    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in etcd's order, after the key `after`. Raises Compacted."""
         start = self._layout.key(after) + b"\0" if after else self._layout.key(prefix)
         asked: dict[str, Any] = {"key": start, "range_end": self._layout.end(prefix), "limit": most}
@@ -403,7 +403,7 @@ class EtcdStore:
             found = await log.restore_state(found, prefix, revision, after, following)
         return [one for one in found if not one.key.startswith(FENCES)], following
 
-    def hold(self) -> Callable[[], None]:
+    def hold_history(self) -> Callable[[], None]:
         """Keep all history on this server until the returned function is called."""
         self._compactor.held += 1
 
@@ -412,18 +412,18 @@ class EtcdStore:
 
         return let_go
 
-    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
+    async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Raise the revision above this one, with as many writes as it takes, and forget all history."""
-        current = await self.current()
+        current = await self.read_revision()
         while current < revision:
             many = min(revision - current, _TOGETHER)
             current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(many))))
             say(current)
         if self._log is not None:
             await self._log.forget(anew=self._logs)
-        await self.compact(await self.current())
+        await self.compact(await self.read_revision())
 
-    async def changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[Change]:
         """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
@@ -440,7 +440,7 @@ class EtcdStore:
 
     async def compact(self, revision: int) -> None:
         """Compact the cluster up to `revision`."""
-        revision = min(revision, await self.current())
+        revision = min(revision, await self.read_revision())
         if revision > self._compacted:
             try:
                 await self._client.ask("compact", m.CompactionRequest(revision=revision))
@@ -465,7 +465,7 @@ class EtcdStore:
                 high = middle
         self._forgot(low if low > 1 else self._compacted)
 
-    def figures(self) -> dict[str, int]:
+    def read_figures(self) -> dict[str, int]:
         """Return the figures of the engine. size: of the database of the member that answered last."""
         figures = {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}
         return {**figures, "oldest": self._compactor.oldest}

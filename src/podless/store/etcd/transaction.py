@@ -37,7 +37,7 @@ def read_otherwise(key: bytes) -> bytes:
 async def commit_chain(
     commit: Callable[[Sequence[Operation]], Awaitable[int]], commits: Sequence[Sequence[Operation]]
 ) -> list[int]:
-    """Commit a chain, as `Store.chain` does.
+    """Commit a chain, as `Store.commit_chain` does.
 
     Others may write in between; then the next commit fails and ends the chain.
     """

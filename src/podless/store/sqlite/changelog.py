@@ -50,7 +50,7 @@ class SQLiteChangeLog:
         """Return the oldest revision at which states under a prefix can be read."""
         return self._past.horizon(prefix, self._window.compacted)
 
-    async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
         bounds = (before or pastreader.END, after)
         try:
@@ -62,7 +62,9 @@ class SQLiteChangeLog:
             raise refusals.of_read(error) from None
         return await self._read_places(found)
 
-    async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_under(
+        self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
+    ) -> list[Written]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or pastreader.END, after)
         let_go = self._window.hold()  # no row moves meanwhile
@@ -94,7 +96,7 @@ class SQLiteChangeLog:
             await asyncio.sleep(0)
             self._database()  # which is closed meanwhile if the server is
 
-    async def revision_at(self, at: int) -> int:
+    async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
 
         Raises Compacted.
@@ -108,7 +110,7 @@ class SQLiteChangeLog:
             raise Compacted(self.horizon(keys.ALL))
         return found
 
-    async def time_of(self, revision: int) -> int:
+    async def find_time(self, revision: int) -> int:
         """Return when the first change at or after a revision was written."""
         try:
             database = self._database()
@@ -132,7 +134,7 @@ class SQLiteChangeLog:
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
 
-    async def sequence_of(self, revision: int) -> int:
+    async def find_sequence(self, revision: int) -> int:
         """Return the last sequence number of a commit. Raises StoreError."""
         try:
             row = self._database().execute(_LAST, (revision, revision + _COMMIT, revision)).fetchone()

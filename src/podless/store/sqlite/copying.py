@@ -22,7 +22,7 @@ async def copy_state(store: Store, revision: int, path: Path) -> int:
     """
     records, after = [], ""
     while True:
-        page, after = await store.page(revision, after, _PAGE)
+        page, after = await store.read_page(revision, after, _PAGE)
         records += page
         if not after:
             break

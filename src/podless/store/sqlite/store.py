@@ -156,11 +156,11 @@ class SQLiteStore:
             self._database.close()
             self._database = None
 
-    def alone(self, shown: int) -> bool:
+    def has_newest(self, shown: int) -> bool:
         """Return whether no client can have seen a later change: always True."""
         return True
 
-    async def current(self) -> int:
+    async def read_revision(self) -> int:
         """Return the revision of the newest durable commit."""
         return self._revision
 
@@ -192,7 +192,7 @@ class SQLiteStore:
         """Write durably and return the revision. Raises Conflicted, or StoreError where the disk fails."""
         return (await self._wait((operations,)))[0]
 
-    async def chain(self, commits: _Commits) -> list[int]:
+    async def commit_chain(self, commits: _Commits) -> list[int]:
         """Write all that can be in one transaction. Raises as `commit`."""
         return await self._wait(commits)
 
@@ -307,11 +307,11 @@ class SQLiteStore:
             self._window.note_writes(changes[-1].revision, replaced, now)
         return outcomes, changes
 
-    async def range(self, prefix: str) -> tuple[list[Record], int]:
+    async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` now, and the revision of that state."""
         return self._state(prefix, self._revision), self._revision
 
-    async def range_at(self, prefix: str, revision: int) -> list[Record]:
+    async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
         """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
         records = self._state(prefix, revision)
         if revision >= self._window.compacted:
@@ -323,7 +323,7 @@ class SQLiteStore:
         with pause_gc():
             return read_rows(logreader.read_state(self._open_database(), prefix, revision))
 
-    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in key order, after the key `after`. Raises Compacted."""
         rows, end = logreader.read_page(self._open_database(), prefix, revision, after, most)
         if revision >= self._window.compacted:
@@ -332,19 +332,19 @@ class SQLiteStore:
         end = min(filter(None, (end, last)), default="")
         return [one for one in _merge_packed(read_rows(rows), packed) if not end or one.key <= end], end
 
-    def hold(self) -> Callable[[], None]:
+    def hold_history(self) -> Callable[[], None]:
         """Keep all history until the returned function is called."""
         return self._window.hold()
 
-    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
+    async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Make every later commit get a revision above this one, and forget all history. Raises StoreError."""
         if revision > self._revision:
             self._revision, self._sequence = revision, max(revision, self._sequence)
         self._window.move(self._revision)
 
-    async def changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[Change]:
         """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
-        let_go = self.hold()
+        let_go = self.hold_history()
         try:
             found: list[Change] = []
             end, sequence, read = self._revision, after, 0
@@ -377,7 +377,7 @@ class SQLiteStore:
         """Forget what was replaced or deleted at or before `revision`."""
         self._window.move(min(revision, self._revision))
 
-    def figures(self) -> dict[str, int]:
+    def read_figures(self) -> dict[str, int]:
         """Return the figures of the engine: sizes in bytes, times in seconds since 1970."""
         database = self._open_database()
         size = 1
@@ -442,5 +442,5 @@ def make_store(settings: StoreSettings) -> SQLiteStore:
     bounds = settings.bounds if settings.compacting else None
     store = SQLiteStore(settings.database, keep=settings.keep, bounds=bounds, authors=settings.authors)
     if not settings.compacting:
-        store.hold()
+        store.hold_history()
     return store

@@ -101,10 +101,10 @@ class LimitRanger(Plugin):
     async def _read_limits(self, namespace: str) -> list[_Range]:
         """Return the limits of a namespace."""
         if not self._limits.loaded:
-            await self._state.loaded(LIMIT_RANGES)
+            await self._state.load_collection(LIMIT_RANGES)
         if not len(self._limits):
             return []
-        return [_read_limit_range(entry) for entry in self._limits.under(LIMIT_RANGES.keys.scope(namespace))[0]]
+        return [_read_limit_range(entry) for entry in self._limits.entries_under(LIMIT_RANGES.keys.scope(namespace))[0]]
 
 
 def _read_limit_range(entry: Entry) -> _Range:

@@ -26,7 +26,7 @@ class NamespaceLifecycle(Plugin):
         if operation == CREATE:
             if not kind.namespaced or _is_review(kind):  # would tell what there is
                 return False
-            entry = self._state.known_namespace(namespace)
+            entry = self._state.find_namespace(namespace)
             return entry is None or entry.terminating
         return operation == DELETE and is_namespace(kind)
 
@@ -41,7 +41,7 @@ class NamespaceLifecycle(Plugin):
         """Reject writes to a namespace that is missing or terminating. Raises NotFound or Forbidden."""
         name = attr.namespace
         try:
-            entry = await self._state.namespace(name)
+            entry = await self._state.load_namespace(name)
         except LookupError:
             return
         if entry is None:

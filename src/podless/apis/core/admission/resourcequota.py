@@ -60,9 +60,13 @@ class ResourceQuota(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if the write exceeds a quota."""
         kind, namespace = attr.kind, attr.namespace
-        if _is_unmeasured(attr) or not counted_names(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
+        if (
+            _is_unmeasured(attr)
+            or not counted_names(kind)
+            or not self._quotas.count_entries(QUOTAS.keys.scope(namespace))
+        ):
             return
-        collection = await self._state.loaded(kind)
+        collection = await self._state.load_collection(kind)
         book = _Booking(partial(self._charge, attr, collection), (self._quotas, collection))
         if book() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
@@ -75,7 +79,7 @@ class ResourceQuota(Plugin):
         new = measure(attr.obj) if measure is not None and attr.obj is not None else None
         old = measure(attr.old) if measure is not None and attr.old is not None else None
         names = [f'"{name}"'.encode() for name in counted_names(attr.kind)]
-        for entry in self._quotas.under(QUOTAS.keys.scope(attr.namespace))[0]:
+        for entry in self._quotas.entries_under(QUOTAS.keys.scope(attr.namespace))[0]:
             if measure is None and not any(name in entry.body for name in names):
                 continue  # a quota of 3,000 resources takes 0.5 ms to decode
             charge(len(entry.body) // _BYTES)
@@ -112,7 +116,10 @@ class ResourceQuota(Plugin):
             hard, measured = read_limits(quota), usage.measured_names(kind, counted_names(kind))
             for counted in counted_names(kind):
                 if counted in hard and counted not in measured:
-                    requested[counted], used[counted] = "1", quantity.canonical_quantity(str(collection.count(scope)))
+                    requested[counted], used[counted] = (
+                        "1",
+                        quantity.canonical_quantity(str(collection.count_entries(scope))),
+                    )
         return requested, used
 
     def _measure_usage(

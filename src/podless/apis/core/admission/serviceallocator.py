@@ -57,18 +57,18 @@ class ServiceAllocator(Plugin):
     async def _follow_services(self) -> None:
         if not self._writes.loaded:
             await self._writes.load()
-        collection = await self._state.loaded(SERVICES)
+        collection = await self._state.load_collection(SERVICES)
         if not self._following:
             self._following = True
-            for entry in collection.under(SERVICES.prefix)[0]:
+            for entry in collection.entries_under(SERVICES.prefix)[0]:
                 self._pool.note_service(None, entry.decode())
             collection.add_event_handler(self._note_events)
             if self._state.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
                 await self._follow_addresses()
 
     async def _follow_addresses(self) -> None:
-        found = await self._state.loaded(IP_ADDRESSES)
-        for entry in found.under(IP_ADDRESSES.prefix)[0]:
+        found = await self._state.load_collection(IP_ADDRESSES)
+        for entry in found.entries_under(IP_ADDRESSES.prefix)[0]:
             self._pool.note_address(entry.name, 1)
         found.add_event_handler(self._note_addresses)
 
