@@ -48,8 +48,8 @@ def test_bounds_that_only_do_together() -> None:
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("self.all.size() > 1", "of what a rule may cost"),
-        ("self.all.all(x, self.all.exists(y, x == y))", "would do: maxItems: "),
+        ("self.all.size() > 1", "of the limit for a rule"),
+        ("self.all.all(x, self.all.exists(y, x == y))", "sufficient: maxItems: "),
         ("self.odd > 1", "does not compile: compilation failed: ERROR: <input>:1:5: undefined field 'odd'"),
     ],
 )

@@ -40,7 +40,7 @@ def test_what_cannot_be_evaluated_is_one_message(files: Path, capsys: pytest.Cap
 
 def test_costs_and_schemas(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--explain-cost", "crd.json"]) == 0
-    assert "of what a rule may cost" in capsys.readouterr().out
+    assert "of the limit for a rule" in capsys.readouterr().out
     assert main(["check", "--explain-cost", "crd.json", "-o", "json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["rule"] == "self.size < 10"
     assert main(["schema", "crd.json", "-o", "out"]) == 0

@@ -51,7 +51,7 @@ def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[Sc
         name = definition["metadata"]["name"]
         if name not in given:
             what = "the definition is gone, and all its objects with it"
-            found.append(SchemaChange(Severity.ERROR, name, "", "", what, "keep it until nobody has objects of it"))
+            found.append(SchemaChange(Severity.ERROR, name, "", "", what, "keep it until all its objects are deleted"))
         else:
             found += _Definition(name).changes(definition["spec"], given[name]["spec"])
     return found

@@ -137,11 +137,11 @@ def format_cost(cost: RuleCost) -> str:
     share = f"{cost.share:.1%}" if cost.share < 10 else f"{cost.share:,.0f} times"
     lines = [
         f"{where}: {cost.rule}",
-        f"  {cost.total:,} = {cost.once:,} x {cost.times:,}; {share} of what a rule may cost",
+        f"  {cost.total:,} = {cost.once:,} x {cost.times:,}; {share} of the limit for a rule",
     ]
-    lines += [f"  would do: {bound}" for bound in cost.alone]
+    lines += [f"  sufficient: {bound}" for bound in cost.alone]
     if cost.together:
-        lines.append("  would do together: " + ", ".join(map(str, cost.together)))
+        lines.append("  sufficient together: " + ", ".join(map(str, cost.together)))
     elif cost.share > 1 and not cost.alone:
-        lines.append("  no bound would do: the rule has to become simpler")
+        lines.append("  no bound is sufficient: simplify the rule")
     return "\n".join(lines)

@@ -231,7 +231,7 @@ class Judge:
     def _unknown(self, part: DocumentPart, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
         """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
-            found.warn("not checked, for its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
+            found.warn("not checked, because its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
         elif self._rules.ignore_unknown:
             shown = f"{name}.{group}" if group else name
             found.outcome.report.skipped[shown] = found.outcome.report.skipped.get(shown, 0) + 1
@@ -250,11 +250,11 @@ class Judge:
         known = None if isinstance(named, str) else self._find(found.outcome, *named)
         old = offline.read_accepted(*known, raw) if known is not None else None
         if old is None:
-            found.warn("not checked as an update, for what it was before cannot be read", part.at, (), "Unchecked")
+            found.warn("not checked as an update, because its old state cannot be read", part.at, (), "Unchecked")
         elif (kind.group, kind.kind) == DEFINITION:
             definition.set_condition(old, "Established", "True", "", "", clock.now())
         elif not _can_convert(kind) and old["apiVersion"] != kind.api_version(version.name):
-            said = "not checked as an update, for only a webhook can tell what it was in this version"
+            said = "not checked as an update, because only a webhook can convert its old state to this version"
             found.warn(said, part.at, ("apiVersion",), "Unchecked")
             return None
         return old

@@ -13,7 +13,7 @@ from podless.remote.proxies import choose_proxy
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options. `read_access` raises BadKubeconfig for invalid ones."""
-    group = parser.add_argument_group("the server", "any server of the Kubernetes API")
+    group = parser.add_argument_group("the server", "any Kubernetes API server")
     group.add_argument(
         "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
     )

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     path = options.data / DATABASE
     try:
         if path.exists():
-            raise BadLog(f"{path}: there is a database; give a new folder with --data")
+            raise BadLog(f"{path}: the folder already has a database; name a new folder with --data")
         options.data.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=options.data, prefix=".import-") as scratch:
             done = _import(options.paths, Path(scratch))

@@ -25,8 +25,8 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "export",
-        help="export objects of any server to files",
-        description="Export objects of any server of the Kubernetes API to files, with status and owner references, "
+        help="export objects of any Kubernetes API server to files",
+        description="Export objects of any Kubernetes API server to files, with status and owner references, "
         "for podless import or kubectl. The export includes their definitions and namespaces, but not "
         "what every server creates by itself, such as bootstrap roles, the service kubernetes, plain "
         "default accounts and tokens. Secrets are written unencrypted.",

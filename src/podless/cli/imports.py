@@ -29,8 +29,8 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "import",
-        help="create the objects in files on any server",
-        description="Create the objects in files on any server of the Kubernetes API: definitions first, then "
+        help="create the objects in files on any Kubernetes API server",
+        description="Create the objects in files on any Kubernetes API server: definitions first, then "
         "namespaces, owners before their dependents, with status and new uids. Objects that already exist"
         " unchanged are skipped, so you can run an interrupted import again.",
         formatter_class=DefaultsFormatter,

@@ -171,7 +171,7 @@ class Migration:
         try:
             await retry_call(write, Conflicting, tries=_TRIES)
         except Conflicting:
-            self._refused.append(f"{metadata['name']}: changes all the time")
+            self._refused.append(f"{metadata['name']}: changed during every attempt")
         except Refused as refused:
             if refused.code != 404:
                 self._refused.append(f"{where.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")

@@ -52,7 +52,7 @@ def add(commands: Any) -> None:
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
     show.add_argument("--watch", action="store_true", help="plan again whenever the files change")
-    show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
+    show.add_argument("--out", metavar="FILE", type=Path, help="save the plan, for podless apply FILE")
     access.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -84,7 +84,7 @@ def _add_start(start: Any) -> None:
         help="time for one answer of the API (default: 30)",
     )
     start.add_argument(
-        "--call-webhooks", action="store_true", help="ask admission and conversion webhooks, with dryRun"
+        "--call-webhooks", action="store_true", help="call admission and conversion webhooks, with dryRun"
     )
     start.add_argument(
         "--service",
@@ -92,7 +92,7 @@ def _add_start(start: Any) -> None:
         type=parse_service,
         action="append",
         default=[],
-        help="where webhooks behind a Service are (repeatable)",
+        help="address of the webhooks behind a Service (repeatable)",
     )
 
 
@@ -163,7 +163,7 @@ def run(options: argparse.Namespace) -> int:
         code = _run(options)
         try:
             sys.stdout.flush()  # a pipe would buffer the plan until the end
-            print("-- waits for changes of the files", file=sys.stderr)
+            print("-- waiting for changes of the files", file=sys.stderr)
             while _read_times(options) == seen:
                 time.sleep(_LOOK)
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""A client for any server of the Kubernetes API: JSON out and back, tried again where the server asks for it."""
+"""A client for any Kubernetes API server: JSON out and back, tried again where the server asks for it."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_a_log_without_objects_and_a_folder_in_use_are_refused(
     assert (code, "must use level RequestResponse" in err) == (1, True)
     assert run(capsys, "import", "--audit-log", str(audited[0]), *data)[0] == 0
     code, _, err = run(capsys, "import", "--audit-log", str(audited[0]), *data)
-    assert (code, "there is a database" in err) == (1, True)
+    assert (code, "already has a database" in err) == (1, True)
 
 
 def test_a_delete_without_a_revision_is_behind_what_was_written_before() -> None:

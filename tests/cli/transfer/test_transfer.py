@@ -297,7 +297,7 @@ def test_owners_that_are_made_later_or_never(
     owner = here.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/tenant").body["metadata"]["uid"]
     assert [ref["uid"] for ref in here.get("/api/v1/namespaces/space").body["metadata"]["ownerReferences"]] == [owner]
     assert "ownerReferences" not in here.get(f"{MAPS.format('default')}/lost").body["metadata"]
-    line = "podless: ConfigMap default/lost: its owner, ConfigMap nobody, is neither here nor there, and not named"
+    line = "podless: ConfigMap default/lost: left out the reference to its owner ConfigMap nobody, which does not exist"
     assert line in capsys.readouterr().err.splitlines()
 
 

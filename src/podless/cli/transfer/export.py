@@ -128,7 +128,7 @@ class Export:
                 token = (refused.status.get("metadata") or {}).get("continue") or ""
                 if refused.code != 410 or not token:
                     raise
-                self._warn(f"{resource.full}: what comes now is later than what came before")
+                self._warn(f"{resource.full}: the list expired; the rest of it is from a later state")
                 continue
             for item in page.get("items") or ():
                 yield item

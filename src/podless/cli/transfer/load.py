@@ -169,7 +169,7 @@ class Import:
                 continue
             if uid is None and (uid := await self._elsewhere(obj, reference)) is None:
                 name = f"{reference.get('kind')} {reference.get('name')}"
-                self._warn(f"{object_label(obj)}: its owner, {name}, is neither here nor there, and not named")
+                self._warn(f"{object_label(obj)}: left out the reference to its owner {name}, which does not exist")
                 continue
             named.append({**reference, "uid": uid})
         return named, waiting
