@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 import ssl
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 import podless
 from podless import Server, StartError
+from podless.runtime.watchdog import Work
 from tests.conftest import CRDS, Client, definition, gadget
 
 
@@ -113,6 +115,22 @@ def test_what_a_server_is_told_can_be_had_from_the_package() -> None:
         _ = podless.nothing
     with Server(limits=podless.Limits(connections=2), audit=None, oidc=None):
         pass
+
+
+def test_a_program_that_configures_no_log_sees_none() -> None:
+    code = "import logging, podless; logging.getLogger('podless').error('seen')"
+    for first, seen in (("", ""), ("import logging; logging.basicConfig();", "ERROR:podless:seen\n")):
+        done = subprocess.run([sys.executable, "-c", first + code], capture_output=True, text=True, check=True)
+        assert done.stderr == seen
+
+
+def test_slow_steps_of_a_server_in_a_program_are_logged_as_information(caplog: pytest.LogCaptureFixture) -> None:
+    with Server() as server, caplog.at_level(logging.INFO):
+        assert server._app is not None
+        assert server._app.cluster is not None
+        server._app.cluster.api.watchdog.report_block(1.0, Work("request", "get", "zoe", "/api"))
+        (record,) = [each for each in caplog.records if "held the loop" in each.message]
+        assert record.levelno == logging.INFO
 
 
 def test_importing_the_package_does_not_import_the_server() -> None:

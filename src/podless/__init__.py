@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from podless.version import __version__
@@ -29,6 +30,9 @@ _PLACES = {
     "crd": "podless.models.definition",
 }
 _MODULES = ("explore", "plan")  # which can be called
+
+# a program that embeds a server sees the log only if it configures logging
+logging.getLogger("podless").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

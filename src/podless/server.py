@@ -7,6 +7,7 @@ import builtins
 import concurrent.futures
 import contextvars
 import inspect
+import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine, Sequence
@@ -129,6 +130,8 @@ class Server:
         self._app = App(self._settings, (), self.faults, self.requests)
         # what runs for it inherits the context that it is started in, and with it the clock
         await self._loop.create_task(self._app.start(), context=self._context.copy())
+        assert self._app.cluster is not None
+        self._app.cluster.api.watchdog.level = logging.INFO  # the program has work of its own for the processor
         return self
 
     async def __aexit__(

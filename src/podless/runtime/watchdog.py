@@ -31,14 +31,15 @@ class Work(NamedTuple):
 class Watchdog:
     """Counts work that held the loop for long. long: the limit in seconds. told: how often it was exceeded.
 
-    busiest: the callback with the longest processor time that `tell_callback` received, and this time in seconds.
-    moved: grows with each piece of work that reports itself.
+    level: of the log. busiest: the callback with the longest processor time that `tell_callback` received, and this
+    time in seconds. moved: grows with each piece of work that reports itself.
     """
 
-    __slots__ = ("busiest", "counts", "long", "moved", "seconds", "told", "worst")
+    __slots__ = ("busiest", "counts", "level", "long", "moved", "seconds", "told", "worst")
 
     def __init__(self, long: float = LONG) -> None:
         self.long = long
+        self.level = logging.WARNING
         self.counts: dict[tuple[str, str], int] = {}
         self.seconds: dict[tuple[str, str], float] = {}
         self.worst = 0.0
@@ -49,7 +50,8 @@ class Watchdog:
         """Log and count work that held the loop for long."""
         self._count(seconds, work)
         who = f" of {work.who}" if work.who else ""
-        log.warning("loop: %s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
+        text = "loop: %s %s %s%s held the loop for %d ms"
+        log.log(self.level, text, work.sort, work.verb, work.what, who, seconds * 1000)
 
     def tell_callback(self, seconds: float, processor: float, work: Work, told: int) -> None:
         """Log and count a callback that the heartbeat saw holding the loop. told: `told` when the callback began.
@@ -62,7 +64,7 @@ class Watchdog:
         if told == self.told and seconds > self.long:
             self._count(seconds, work)
             text = "loop: %s %s %s held the loop for %d ms (processor: %d ms)"
-            log.warning(text, work.sort, work.verb, work.what, seconds * 1000, processor * 1000)
+            log.log(self.level, text, work.sort, work.verb, work.what, seconds * 1000, processor * 1000)
 
     def _count(self, seconds: float, work: Work) -> None:
         self.told += 1
