@@ -40,12 +40,34 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys=capsys)[0] == 2
 
 
+def test_a_path_without_manifests_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "notes").mkdir()
+    (folder / "notes" / "notes.txt").write_text("no manifest")
+    said = "podless: notes: no manifests found: no file ends in .json, .yaml or .yml"
+    assert run("notes", "a.yaml", capsys=capsys) == (2, "", f"{said}\n")
+    assert run("crds", "--exclude", "*.json", capsys=capsys)[:2] == (2, "")
+    assert run("note[s]", capsys=capsys) == (
+        2,
+        "",
+        "podless: note[s]: no manifests found: the pattern matches only folders\n",
+    )
+    assert run("a.yaml", "--crds", "crds", "--old", "notes", capsys=capsys)[0] == 0
+    assert main(["test", "notes"]) == 2
+    assert capsys.readouterr().err == f"{said}\n"
+
+
 def test_options_can_stand_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "podless.toml").write_text('[check]\ncrds = ["crds"]\npaths = ["a.yaml"]\noutput = "json"\n')
     assert json.loads(run(capsys=capsys)[1])["objects"] == 1
     for text, said in (
         ("[check]\nodd = 1\n", "[check] has no setting 'odd'"),
-        ("[check]\noutput = 1\n", "check.output must be"),
+        ("[check]\nexclud = 1\n", "[check] has no setting 'exclud'; did you mean exclude?"),
+        ("[check]\noutput = 1\n", "check.output must be a string"),
+        ("[check]\nreferences = 1\n", "check.references must be true or false"),
+        ("[chek]\npaths = []\n", "unknown table [chek]; did you mean check?; the file has one table, [check]"),
+        ("[other]\n", "unknown table [other]; the file has one table, [check]"),
+        ('paths = ["a.yaml"]\n', "the setting 'paths' is in no table; write it below [check]"),
+        ("check = 1\n", "check is not a table"),
     ):
         (folder / "podless.toml").write_text(text)
         code, _, err = run("a.yaml", capsys=capsys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from podless.check.judge import STRICT, VALIDATIONS, Strictness
 from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
+from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 
 FILE = "podless.toml"
+_TABLE = "check"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class CheckSettings:
 
 
 _KINDS: dict[str, type] = {"ignore_unknown": bool, "references": bool, "explain_cost": bool, "processes": int}
+_WORDS = {bool: "true or false", int: "an integer", str: "a string"}
 _LISTS = ("paths", "crds", "exclude", "openapi")
 _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
@@ -77,27 +81,51 @@ def _file(folder: Path) -> dict[str, Any]:
     if place is None:
         return {}
     try:
-        table = tomllib.loads(place.read_text()).get("check", {})
-    except (OSError, ValueError) as error:
+        document = tomllib.loads(place.read_text())
+    except OSError as error:
+        raise CannotCheck(describe_fault(error, place)) from None
+    except ValueError as error:
         raise CannotCheck(f"{place}: {error}") from None
+    for name, value in document.items():
+        if name != _TABLE:
+            raise CannotCheck(f"{place}: {_explain_unknown(name, value)}")
+    table = document.get(_TABLE, {})
     if not isinstance(table, dict):
-        raise CannotCheck(f"{place}: [check] is not a table")
+        raise CannotCheck(f"{place}: {_TABLE} is not a table: write [{_TABLE}] on a line of its own")
     return {name: _value(place, name, value) for name, value in ((key.replace("-", "_"), table[key]) for key in table)}
 
 
+def _explain_unknown(name: str, value: Any) -> str:
+    """Return the text for an unknown name at the top of the file."""
+    if not isinstance(value, dict):
+        hint = f"; write it below [{_TABLE}]" if name.replace("-", "_") in _names() else ""
+        return f"the setting {name!r} is in no table{hint}"
+    return f"unknown table [{name}]{_suggest(name, [_TABLE])}; the file has one table, [{_TABLE}]"
+
+
+def _suggest(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _names() -> list[str]:
+    return [field.name for field in fields(CheckSettings)]
+
+
 def _value(place: Path, name: str, value: Any) -> Any:
-    known = [field.name for field in fields(CheckSettings)]
-    if name not in known:
-        names = ", ".join(one.replace("_", "-") for one in known)
-        raise CannotCheck(f"{place}: [check] has no setting {name.replace('_', '-')!r}; it has {names}")
-    shown = f"{place}: check.{name.replace('_', '-')}"
+    told = name.replace("_", "-")
+    if name not in _names():
+        known = [one.replace("_", "-") for one in _names()]
+        near = _suggest(told, known) or f"; it has {', '.join(known)}"
+        raise CannotCheck(f"{place}: [{_TABLE}] has no setting {told!r}{near}")
+    shown = f"{place}: {_TABLE}.{told}"
     if name in _LISTS:
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise CannotCheck(f"{shown} is not a list of strings")
         return value if name == "exclude" else [str(place.parent / item) for item in value]
     if type(value) is not _KINDS.get(name, str):
-        raise CannotCheck(f"{shown} must be a {_KINDS.get(name, str).__name__}")
+        raise CannotCheck(f"{shown} must be {_WORDS[_KINDS.get(name, str)]}")
     if value not in _CHOICES.get(name, (value,)):
         raise CannotCheck(f"{shown}: {value} is not one of {', '.join(_CHOICES[name])}")
     return Path(str(value)) if name == "kubeconfig" else value

@@ -47,9 +47,8 @@ def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object
         async with RemoteCluster(access, f"podless-check/{__version__}") as cluster:
             return [await cluster.send("GET", path) for path in paths]
 
-    places = configs.kubeconfig_paths()
     try:
-        access = configs.read_kubeconfig(config or next((path for path in places if path.exists()), places[0]), context)
+        access = configs.read_kubeconfig(config or configs.find_kubeconfig(), context)
         return asyncio.run(ask())
     except (configs.BadKubeconfig, RemoteError) as error:
         raise CannotCheck(str(error)) from None

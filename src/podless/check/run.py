@@ -25,7 +25,7 @@ from podless.check.judge import Judge, ObjectIdentity, Outcome, Strictness, inde
 from podless.check.openapi import DescribedKind
 from podless.check.places import Places
 from podless.check.references import Reference
-from podless.check.sources import SourceFile
+from podless.check.sources import CannotCheck, SourceFile
 from podless.codec.documents import Document, split_documents
 from podless.kinds.kind import Kind
 from podless.meta.field import format_path
@@ -143,11 +143,15 @@ def check_files(
 
 
 def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
-    """Yield the readable CustomResourceDefinitions in files, as v1, valid or not. Raises CannotCheck."""
+    """Yield the CustomResourceDefinitions in files, as v1, valid or not. Raises CannotCheck for a syntax error."""
     judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
         for document in filter(_marked, split_documents(source.name, source.read())):
-            for known in judge.judge(document, definitions=True).objects:
+            outcome = judge.judge(document, definitions=True)
+            for finding in outcome.report.findings:
+                if finding.rule == "Syntax":
+                    raise CannotCheck(f"{finding.file}:{finding.line}:{finding.column}: {finding.message}")
+            for known in outcome.objects:
                 yield judge.stored(known)
 
 

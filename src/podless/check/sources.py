@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from podless.codec.documents import SUFFIXES
+from podless.runtime.files import describe_fault
 
 STDIN = "-"
 _GIT = "git:"
@@ -36,19 +37,33 @@ class SourceFile:
         return cls(name, len(raw), lambda: raw)
 
 
-def find_sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
+def find_sources(paths: Sequence[str], exclude: Sequence[str] = (), *, needed: bool = True) -> list[SourceFile]:
     """Return the files of paths, each once, in order. exclude: patterns of names to skip in folders.
 
-    Raises CannotCheck for a path that matches nothing.
+    Raises CannotCheck for a path that does not exist, cannot be read or, if needed, has no manifests.
     """
     found: dict[str, SourceFile] = {}
     for path in paths:
         if path == STDIN:
             found[path] = SourceFile.of("<stdin>", sys.stdin.buffer.read())
             continue
-        for file in _files(path, exclude):
-            found.setdefault(str(file), SourceFile(str(file), file.stat().st_size, _reader(file)))
+        try:
+            files = {str(file): _source(file) for file in _files(path, exclude)}
+        except OSError as error:
+            raise CannotCheck(describe_fault(error, path)) from None
+        if not files and needed:
+            raise CannotCheck(_nothing_in(path, exclude))
+        for name, file in files.items():
+            found.setdefault(name, file)
     return list(found.values())
+
+
+def _nothing_in(path: str, exclude: Sequence[str]) -> str:
+    """Return the text for a path without manifests."""
+    ends = f"no file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+    if Path(path).is_dir():
+        return f"{path}: no manifests found: {ends}{', except excluded ones' if exclude else ''}"
+    return f"{path}: no manifests found: the pattern matches only folders"
 
 
 def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
@@ -81,12 +96,16 @@ def _is_left_out(entry: Path, exclude: Sequence[str]) -> bool:
     return entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude)
 
 
+def _source(file: Path) -> SourceFile:
+    return SourceFile(str(file), file.stat().st_size, _reader(file))
+
+
 def _reader(file: Path) -> Callable[[], bytes]:
     def read() -> bytes:
         try:
             return file.read_bytes()
         except OSError as error:
-            raise CannotCheck(f"{file}: {error.strerror}") from None
+            raise CannotCheck(describe_fault(error, file)) from None
 
     return read
 
@@ -97,7 +116,7 @@ def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) 
     Raises CannotCheck.
     """
     if not given.startswith(_GIT):
-        return find_sources([given], exclude)
+        return find_sources([given], exclude, needed=False)
     revision = given.removeprefix(_GIT)
     if not revision or revision.startswith("-"):
         raise CannotCheck(f"{given}: not a Git revision")

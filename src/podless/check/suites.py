@@ -23,6 +23,7 @@ from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.fields import patches
 from podless.meta import field
+from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema
 from podless.version import __version__
@@ -118,10 +119,11 @@ class _Suite:
             self.value, _ = read_document(document, [])
         except JSONError as error:
             raise CannotCheck(f"{source.name}: {error.message}") from None
+        if not isinstance(self.value, dict):
+            raise CannotCheck(f"{source.name}: not a suite: expected an object with tests")
         self.unknown: list[str] = []
         compiled = Schema.compile(SUITE)
-        if isinstance(self.value, dict):
-            compiled.normalize(self.value, unknown=self.unknown)
+        compiled.normalize(self.value, unknown=self.unknown)
         self.errors = compiled.validate(self.value)
         self.tests: list[Object] = [] if self.errors else self.value.get("tests") or []
 
@@ -178,7 +180,7 @@ class _Suite:
         try:
             bundle = (self.folder / given["caFile"]).read_bytes() if "caFile" in given else b""
         except OSError as error:
-            raise CannotCheck(f"{given['caFile']}: {error.strerror}") from None
+            raise CannotCheck(describe_fault(error)) from None
         return _Webhooks(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _objects(self, path: str) -> Iterator[Object]:

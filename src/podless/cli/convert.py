@@ -91,8 +91,14 @@ def _read_file(name: str, output: _Output) -> str | None:
     try:
         return sys.stdin.read() if name == "-" else Path(name).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        output.fail(shown, (getattr(error, "strerror", None) or str(error)).lower())
+        output.fail(shown, _explain(error))
         return None
+
+
+def _explain(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "not text in UTF-8"
+    return (error.strerror or str(error)).lower()
 
 
 def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:

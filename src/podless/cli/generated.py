@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from podless.check.sources import CannotCheck
+from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Object
 
 
@@ -35,7 +36,8 @@ def read_definitions(options: argparse.Namespace) -> list[Object]:
 
         found += fetch_definitions(options.kubeconfig, options.context or "")
     if not found:
-        raise CannotCheck("no CustomResourceDefinition found")
+        places = ", ".join(options.paths) or "the server"
+        raise CannotCheck(f"{places}: no CustomResourceDefinition found")
     return found
 
 
@@ -63,6 +65,6 @@ def run_generator(work: Callable[[], None]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"podless: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 2
     return 0
