@@ -40,7 +40,7 @@ from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, option, parse_seed, section
 from podless.settings import ClusterSettings
-from podless.store import NoRoom, StoreError, share
+from podless.store import NoRoom, StoreError, Unreachable, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -265,13 +265,16 @@ class App:
         except NoRoom:
             await self.stop()
             raise StartError(f"{self.settings.data}: the disk is full: make room, then start again") from None
+        except Unreachable as error:
+            await self.stop()
+            servers = ", ".join(self.settings.etcd.servers) if self.settings.etcd is not None else ""
+            raise StartError(f"{servers}: {error}: is etcd running there?" if servers else str(error)) from None
         except StoreError as error:
             await self.stop()
             raise StartError(str(error)) from None
         except OSError as error:
             await self.stop()
-            why = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
-            raise StartError(f"{error.filename or self._where()}: {why}") from None
+            raise StartError(describe_fault(error, self._where())) from None
         except BaseException:
             await self.stop()
             raise

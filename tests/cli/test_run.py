@@ -49,10 +49,10 @@ def test_a_signal_reaches_the_command() -> None:
 
 def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--", "/nothing/here"]) == 127
-    assert main(["run", "--apply", "/nothing/here", "--", "true"]) == 1
+    assert main(["run", "--apply", "/nothing", "--", "true"]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "podless: /nothing/here: no such file or directory",
-        "podless: /nothing/here: no such file or directory",
+        "podless: /nothing/here: the folder /nothing does not exist",
+        "podless: /nothing: no such file or directory",
     ]
 
 

@@ -179,7 +179,7 @@ def test_a_server_with_files_of_somebody_else(tmp_path: Path, given: tuple[Path,
         Server(tls_cert=given[0])
     given[1].write_bytes(b"not a key")
     with (
-        pytest.raises(BadCertificate, match="not a certificate with the key"),
+        pytest.raises(BadCertificate, match="not a PEM file with a private key"),
         Server(tls_cert=given[0], tls_key=given[1]),
     ):
         pass

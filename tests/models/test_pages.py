@@ -68,7 +68,7 @@ def test_definitions_of_a_running_server_make_classes(tmp_path: Path, capsys: py
         assert main(["schema", "--kubeconfig", config]) == 0
         assert '"example.com/v1"' in capsys.readouterr().out
         assert main(["model", "--kubeconfig", config, "--context", "nothing"]) == 2
-        assert capsys.readouterr().err == f"podless: {config}: no context 'nothing'\n"
+        assert capsys.readouterr().err == f"podless: {config}: no context 'nothing'; it has podless\n"
 
 
 def test_a_command_needs_files_or_a_server(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,7 +47,8 @@ Installing podless installs the plugin; it imports nothing until a test uses one
 """
 _CONFIGURATION = f"""\
 `podless check` reads the table `[check]` of the nearest `{config.FILE}`: in the working directory or a folder above
-it. Paths in it are relative to its folder. Options on the command line take precedence.
+it. Paths in it are relative to its folder. Options on the command line take precedence. A table or setting that is
+not on this page is an error.
 
 ```toml
 [check]
@@ -139,15 +140,24 @@ def write_commands() -> str:
         page += f"\n## podless {name}\n\n{_sentence(parser.description or '')}\n"
         page += f"\n```text\n{_usage(parser)}\n```\n"
         for group in parser._action_groups:
-            actions = [each for each in group._group_actions if "--help" not in each.option_strings]
+            actions = [
+                each
+                for each in group._group_actions
+                if "--help" not in each.option_strings and each.help != argparse.SUPPRESS
+            ]
             if actions:
                 page += f"\n{_title(group)}" + _table("option", "meaning", "default")
                 page += "".join(_row(_left(each), _sentence(_help(each)), _default(each)) for each in actions)
     return page + _exit_codes()
 
 
+def _is_listed(action: argparse.Action) -> bool:
+    return "--help" not in action.option_strings and action.help != argparse.SUPPRESS
+
+
 def _exit_codes() -> str:
-    page = "\n## Exit status\n\nInvalid options end every command with 2. "
+    page = "\n## Exit status\n\nInvalid options end every command with 2, and `podless plan` with 1. "
+    page += "Ctrl-C ends a command with 130, `podless serve` with 0 and `podless explore` with 2. "
     page += "`podless run` ends with the status of its command.\n\n"
     page += _table("command", "0", "1", "2")
     return page + "".join(_row(f"`{name}`", *meanings) for name, meanings in EXIT_CODES.items())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
@@ -24,6 +26,9 @@ _MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}"
 
 # exit codes for invalid arguments: 2, except for commands that use 2 for something else
 _MISTAKES = {"plan": 1}
+# exit codes for files that cannot be used: 1, but for commands whose 1 says something else
+_FAILURES = dict.fromkeys(("check", "compare", "test", "eval", "schema", "convert", "model", "crd", "explore"), 2)
+_INTERRUPTED = 130
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -51,18 +56,33 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] != ["serve"]:  # which logs more, and in another form
+        logging.basicConfig(level=logging.ERROR, format="podless: %(message)s")
+    try:
+        return _run(given)
+    except BrokenPipeError:  # the reader closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
+        return _FAILURES.get(given[0], 1)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _run(given: list[str]) -> int:
     # imports only the modules of the given command; help and errors need all commands
     with pause_gc():
         parser = build_parser(given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS)
     parser.mistake = _MISTAKES.get(given[0], parser.mistake) if given else parser.mistake
-    options = parser.parse_args(given)
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        if given[0] in _COMMANDS:  # whose help lists the known ones
+            parser.prog += f" {given[0]}"
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2
-    try:
-        code: int = options.run(options)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    code: int = options.run(options)
+    sys.stdout.flush()
     return code

@@ -10,6 +10,8 @@ from podless.remote import kubeconfig as configs
 from podless.remote.kubeconfig import Access, BadKubeconfig
 from podless.remote.proxies import choose_proxy
 
+DATA = Path("podless-data")  # the data folder by default
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options. `read_access` raises BadKubeconfig for invalid ones."""
@@ -31,14 +33,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def choose_kubeconfig(data: Path, given: Path | None) -> Path:
+    """Return the kubeconfig of a server: the given one, else that of its data folder, else the one that kubectl uses.
+
+    Raises BadKubeconfig if there is none.
+    """
+    own = data / "kubeconfig"
+    if given is not None or own.exists():
+        return given or own
+    if data != DATA:  # named by the user: another server would be a surprise
+        raise BadKubeconfig(f"{data}: no server was started on this folder")
+    found = configs.kubeconfig_paths()[0]
+    if not found.exists():
+        raise BadKubeconfig(f"neither {data} nor {found} exists: name the server with --data or --kubeconfig")
+    return found
+
+
 def read_access(options: argparse.Namespace) -> Access:
     """Return the server's address and credentials. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
             raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify require --server")
-        places = configs.kubeconfig_paths()
-        found = options.kubeconfig or next((path for path in places if path.exists()), places[0])
-        return configs.read_kubeconfig(found, options.context)
+        return configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
     if options.kubeconfig or options.context:
         raise BadKubeconfig("--server excludes --kubeconfig and --context")
     if not options.server.startswith(("https://", "http://")):

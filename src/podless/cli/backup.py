@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -74,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
         return 1
     finally:
-        new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # which said before why nothing could be written
+            new.unlink(missing_ok=True)
     return 0
 
 

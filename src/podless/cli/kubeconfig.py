@@ -58,9 +58,9 @@ def add(commands: Any) -> None:
 
 
 def _days(text: str) -> int:
-    days = int(text)
+    days = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     if not 1 <= days <= 3650:
-        raise argparse.ArgumentTypeError("a certificate is valid for 1 to 3650 days")
+        raise argparse.ArgumentTypeError("expected a number of days from 1 to 3650")
     return days
 
 

@@ -60,9 +60,8 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.names) == options.all:
         print("podless: name the definitions, or use --all", file=sys.stderr)
         return 2
-    found = [path for path in configs.kubeconfig_paths() if path.exists()] or configs.kubeconfig_paths()
     try:
-        access = configs.read_kubeconfig(options.kubeconfig or found[0], options.context)
+        access = configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
         return asyncio.run(_migrate(access, options.names))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Collection
-from dataclasses import MISSING
+from dataclasses import MISSING, replace
 from typing import Any
 
 from podless.app import Settings
@@ -30,10 +30,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_section(group: Any, of: type, prefix: str) -> None:
-    """Add the options of one section to an argument group of another command."""
+    """Add the options of one section to another command. Options that only servers use are hidden."""
     for name, default, told in declared_options(of):
         assert isinstance(told, Option)
-        _add_one(group, f"{prefix}{name}", default, told)
+        _add_one(group, f"{prefix}{name}", default, replace(told, help=argparse.SUPPRESS) if told.serving else told)
 
 
 def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:

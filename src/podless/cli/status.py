@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from podless.cli.access import DATA, choose_kubeconfig
 from podless.cli.options import DefaultsFormatter
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
@@ -28,9 +29,7 @@ def add(commands: Any) -> None:
         " of each kind in its memory.",
         formatter_class=DefaultsFormatter,
     )
-    parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
-    )
+    parser.add_argument("--data", metavar="DIR", type=Path, default=DATA, help="data folder of the server")
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
     parser.set_defaults(run=run)
@@ -38,12 +37,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the status. Returns 1, with a line on standard error, if the server does not answer."""
-    given = options.kubeconfig or options.data / "kubeconfig"
-    if options.kubeconfig is None and not given.exists():
-        print(f"podless: {options.data}: no server was started on this folder", file=sys.stderr)
-        return 1
     try:
-        told = asyncio.run(_ask(configs.read_kubeconfig(given)))
+        told = asyncio.run(_ask(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1

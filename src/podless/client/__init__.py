@@ -23,7 +23,7 @@ from podless.models.definition import read_kind
 from podless.models.resource import Resource
 from podless.remote.client import RemoteError
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
-from podless.remote.kubeconfig import kubeconfig_paths, read_kubeconfig
+from podless.remote.kubeconfig import find_kubeconfig, read_kubeconfig
 from podless.runtime.jsonobject import Object
 
 __all__ = ["Client", "Conflicting", "Event", "Refused", "RemoteError", "Transport"]
@@ -70,7 +70,7 @@ class Client:
         cls, kubeconfig: str | os.PathLike[str] | None = None, *, context: str = "", namespace: str = "default"
     ) -> AsyncIterator[Client]:
         """Connect to the server of a kubeconfig (default: $KUBECONFIG, else ~/.kube/config). Raises BadKubeconfig."""
-        path = Path(kubeconfig) if kubeconfig is not None else kubeconfig_paths()[0]
+        path = Path(kubeconfig) if kubeconfig is not None else find_kubeconfig()
         async with RemoteCluster(read_kubeconfig(path, context), "podless-client") as cluster:
             yield cls(cluster, namespace)
 

@@ -102,13 +102,25 @@ class Certificates:
         context = clientcertificates.client_certificate_context(roots, lambda: self.context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
+        self._load_pair(context)
+        return context
+
+    def _load_pair(self, context: ssl.SSLContext) -> None:
+        """Load the server's certificate with its key. Raises BadCertificate."""
         try:
+            for path, what in ((self._server, b"CERTIFICATE"), (self._server_key, b"PRIVATE KEY")):
+                text = path.read_bytes()
+                if what not in text:
+                    raise BadCertificate(f"{path}: not a PEM file with a {what.decode().lower()}")
+                if b"ENCRYPTED" in text:  # OpenSSL would ask for it on the terminal
+                    raise BadCertificate(f"{path}: the key has a passphrase: remove it, as with openssl pkey")
             context.load_cert_chain(self._server, self._server_key)
-        except (ssl.SSLError, OSError) as error:
+        except ssl.SSLError as error:
             raise BadCertificate(
                 f"{self._server}: not a certificate with the key {self._server_key} ({error})"
             ) from None
-        return context
+        except OSError as error:
+            raise BadCertificate(describe_fault(error)) from None
 
     def client(self, user: str, groups: Iterable[str], days: int) -> tuple[bytes, bytes]:
         """Return a new client certificate and its key, both in PEM, for a user in groups.

@@ -79,9 +79,7 @@ def _choose_source(source: str, server: Reachable | None, kubeconfig: str, conte
     if server is None and not kubeconfig and not context:
         return Nothing()
     path = server.kubeconfig if server is not None else Path(kubeconfig) if kubeconfig else None
-    places = configs.kubeconfig_paths()
-    found = path or next((place for place in places if place.exists()), places[0])
-    return RunningAPI(configs.read_kubeconfig(found, context))
+    return RunningAPI(configs.read_kubeconfig(path or configs.find_kubeconfig(), context))
 
 
 class _Module(ModuleType):

@@ -17,6 +17,7 @@ from podless.codec import serializer
 from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
 from podless.remote.proxies import check_proxy, choose_proxy
 
+_SHOWN = 10  # names in an error
 _ELSEWHERE = ("auth-provider", "username")
 # fields of the cluster that an exec program gets unchanged
 _TOLD = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
@@ -50,6 +51,15 @@ def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Return the paths where kubectl looks for its configuration."""
     named = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
     return named or [Path(environment.get("HOME", "/")) / ".kube" / "config"]
+
+
+def find_kubeconfig() -> Path:
+    """Return the first kubeconfig that exists where kubectl looks. Raises BadKubeconfig if there is none."""
+    places = kubeconfig_paths()
+    for path in places:
+        if path.exists():
+            return path
+    raise BadKubeconfig(f"no kubeconfig at {places[0]}: name one with --kubeconfig or in $KUBECONFIG")
 
 
 def read_kubeconfig(path: Path, context: str = "") -> Access:
@@ -112,7 +122,13 @@ def _named(path: Path, config: Mapping[str, Any], what: str, name: str) -> dict[
         if isinstance(entry, dict) and entry.get("name") == name:
             found: dict[str, Any] = entry.get(what) or {}
             return found
-    raise BadKubeconfig(f"{path}: no {what} {name!r}" if name else f"{path}: no current context")
+    if name:
+        entries = [entry for entry in config.get(f"{what}s") or () if isinstance(entry, dict)]
+        known = ", ".join(str(entry.get("name")) for entry in entries[:_SHOWN])
+        raise BadKubeconfig(f"{path}: no {what} {name!r}" + (f"; it has {known}" if known else ""))
+    if not config.get("contexts"):
+        raise BadKubeconfig(f"{path}: not a kubeconfig: it has no contexts")
+    raise BadKubeconfig(f"{path}: no current context: set current-context in it, or name one with --context")
 
 
 def _context(path: Path, cluster: Mapping[str, Any], certificate: bytes, key: bytes) -> ssl.SSLContext:

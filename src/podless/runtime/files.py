@@ -28,7 +28,22 @@ def write_file(path: Path, data: bytes, mode: int) -> None:
 def describe_fault(error: OSError, path: object = None) -> str:
     """Return the path and the reason of a file error. path: used if the error names no file."""
     where, why = error.filename or path, (error.strerror or str(error)).lower()
+    if isinstance(error, FileNotFoundError) and (missing := _missing_folder(where)):
+        why = f"the folder {missing} does not exist"
+    elif isinstance(error, FileExistsError) and where and Path(str(where)).is_file():
+        why = "is a file, not a folder"
     return f"{where}: {why}" if where else why
+
+
+def _missing_folder(where: object) -> Path | None:
+    """Return the folder of a path if that is missing, too."""
+    if not isinstance(where, str | os.PathLike) or not where:
+        return None
+    folder = Path(where).parent
+    try:
+        return None if folder.exists() else folder
+    except OSError:
+        return None
 
 
 def make_private(path: Path) -> None:

@@ -22,7 +22,8 @@ class Option:
     from a text; raises ValueError with a one-line text. default: default text of the command, None for the field's own
     default. choices: valid texts. values: of a switch, on and off. many: the flag can be repeated; makes the field from
     the list of values. without: a flag that sets the field to None, with its help. short: the flag in one letter.
-    alone: value of the flag without a text, None if it needs one.
+    alone: value of the flag without a text, None if it needs one. serving: only servers use it; other commands that
+    take the section accept it and do not list it.
     """
 
     flag: str
@@ -36,6 +37,7 @@ class Option:
     without: tuple[str, str] | None = None
     short: str = ""
     alone: Any = None
+    serving: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from podless.cli.access import DATA, choose_kubeconfig
 from podless.cli.engine import DATABASE
 from podless.cli.history.offline import OfflineHistory
 from podless.cli.history.source import HistorySource, Mistaken
@@ -25,7 +26,6 @@ from podless.runtime.jsonobject import Object
 from podless.store import InUse, StoreError
 from podless.version import __version__
 
-_DATA = Path("podless-data")
 _PAGE = 200  # changes per response
 _LOG = f"/apis/{GROUP}/{VERSION}"
 
@@ -33,7 +33,7 @@ _LOG = f"/apis/{GROUP}/{VERSION}"
 def add_access(parser: argparse.ArgumentParser) -> None:
     """Add the options that select the server."""
     parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=_DATA, help="data folder of the server (default: podless-data)"
+        "--data", metavar="DIR", type=Path, default=DATA, help="data folder of the server (default: podless-data)"
     )
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
 
@@ -72,13 +72,7 @@ def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer],
 
 
 async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
-    given = options.kubeconfig or options.data / "kubeconfig"
-    if options.kubeconfig is None and not given.exists():
-        if options.data != _DATA:  # if the user names a folder, do not fall back to another server
-            raise Mistaken(f"{options.data}: no server was started on this folder")
-        given = configs.kubeconfig_paths()[0]
-        if not given.exists():
-            raise Mistaken(f"neither {options.data} nor {given} exists: name the server with --data or --kubeconfig")
+    given = choose_kubeconfig(options.data, options.kubeconfig)
     async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
         return await work(HistoryServer(cluster))
 

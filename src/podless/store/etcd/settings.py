@@ -71,6 +71,7 @@ class Etcd:
         metavar="DURATION",
         parse=parse_interval,
         default="5m",
+        serving=True,
     )
     exclusive: bool = option(
         "--etcd-exclusive",
@@ -78,6 +79,7 @@ class Etcd:
         "asking etcd; writes of kube-apiserver or etcdctl can appear a moment late",
         value=False,
         values=(True, False),
+        serving=True,
     )
 
     def __post_init__(self) -> None:

@@ -1,0 +1,180 @@
+"""Every failed command says why in one line, and ends with its documented code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from podless.cli import main, status
+from tests.pages.reference import EXIT_CODES
+
+LONG = "a" * 300  # no file system takes such a name, so every use of it is an OSError
+DOWN = """
+current-context: a
+contexts: [{name: a, context: {cluster: a, user: a}}]
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: a, user: {token: x}}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    return tmp_path
+
+
+def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Return the exit code, and the one line on standard error."""
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1), err
+    return code, err
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        (1, ["serve", "--port", "0", "--data", LONG]),
+        (1, ["status", "--data", LONG]),
+        (1, ["log", "--data", LONG]),
+        (1, ["undo", "configmap", "a", "--data", LONG]),
+        (1, ["kubeconfig", "--data", LONG]),
+        (1, ["backup", LONG]),
+        (1, ["backup", "file", "--data", LONG]),
+        (1, ["restore", LONG]),
+        (1, ["import", LONG]),
+        (1, ["plan", LONG]),
+        (1, ["apply", LONG]),
+        (1, ["envtest", LONG]),
+        (1, ["run", "--apply", LONG, "--", "true"]),
+        (2, ["check", LONG]),
+        (2, ["check", "--crds", LONG, "-"]),
+        (2, ["compare", LONG, LONG]),
+        (2, ["convert", LONG]),
+        (2, ["eval", "true", "--object", LONG]),
+        (2, ["model", LONG]),
+        (2, ["schema", LONG]),
+        (2, ["test", LONG]),
+        (2, ["explore", "--scenario", LONG, "--", "true"]),
+    ],
+)
+def test_a_path_that_cannot_be_used_is_an_error_of_one_line(
+    code: int, arguments: list[str], capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "config").write_text(DOWN)
+    monkeypatch.setenv("KUBECONFIG", str(folder / "config"))
+    told, err = run(*arguments, capsys=capsys)
+    assert (told, err[:7]) == (code, "podless")
+    assert EXIT_CODES[arguments[0]][code] != "-"
+
+
+@pytest.mark.parametrize(
+    "command", ["status", "log", "export configmaps", "backup file", "plan a.yaml", "import a.yaml"]
+)
+def test_a_server_that_does_not_answer_is_named(command: str, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "config").write_text(DOWN)
+    (folder / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    code = main([*command.split(), "--kubeconfig", "config"])
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert (code, "https://127.0.0.1:1: cannot connect: connection refused" in err) == (1, True), err
+
+
+@pytest.mark.parametrize(
+    "command", ["status", "log", "export configmaps", "import a.yaml", "plan a.yaml", "migrate --all"]
+)
+def test_a_kubeconfig_that_is_not_there_is_named_with_the_option(
+    command: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "a.yaml").write_text("{}")
+    code, err = run(*command.split(), capsys=capsys)
+    assert (code, str(folder / ".kube" / "config") in err, "--kubeconfig" in err) == (1, True, True), err
+
+
+def test_status_asks_the_server_of_the_environment(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "config").write_text(DOWN)
+    monkeypatch.setenv("KUBECONFIG", str(folder / "config"))
+    assert "https://127.0.0.1:1: cannot connect" in run("status", capsys=capsys)[1]
+    assert "no server was started" in run("status", "--data", "other", capsys=capsys)[1]
+
+
+def test_an_unknown_option_names_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, code in (("check", 2), ("plan", 1)):
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--odd", "a"])
+        assert ended.value.code == code
+        assert capsys.readouterr().err.endswith(f"unrecognized arguments: --odd; see podless {command} --help\n")
+
+
+def test_an_interrupted_command_ends_with_130(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(status, "run", interrupt)
+    assert main(["status"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_options_for_servers_are_accepted_and_not_listed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    assert "--etcd-servers" in shown
+    assert "--etcd-exclusive" not in shown
+    assert "--etcd-compaction-interval" not in shown
+    code, err = run(
+        command,
+        "missing/file",
+        "--etcd-exclusive",
+        "--etcd-servers",
+        "http://127.0.0.1:1",
+        "--store",
+        "etcd",
+        capsys=capsys,
+    )
+    assert (code, "missing" in err or "127.0.0.1:1" in err) == (1, True), err
+
+
+def test_a_file_in_place_of_the_data_folder_is_said_to_be_one(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "file").write_text("")
+    assert run("serve", "--data", "file", "--port", "0", capsys=capsys)[1].endswith("file: is a file, not a folder\n")
+    (folder / "config").write_text(DOWN)
+    said = run("backup", "missing/file", "--kubeconfig", "config", capsys=capsys)[1]
+    assert said.endswith("missing/file: the folder missing does not exist\n")
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "said"),
+    [
+        (None, "", "tls.crt: no such file or directory"),
+        ("", "", "tls.crt: not a PEM file with a certificate"),
+        ("CERTIFICATE", "", "tls.key: not a PEM file with a private key"),
+        ("CERTIFICATE", "ENCRYPTED PRIVATE KEY", "tls.key: the key has a passphrase"),
+        ("CERTIFICATE", "PRIVATE KEY", "tls.crt: not a certificate with the key tls.key"),
+    ],
+)
+def test_a_certificate_that_cannot_be_used_is_named(
+    certificate: str | None, key: str, said: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    if certificate is not None:
+        (folder / "tls.crt").write_text(certificate)
+    (folder / "tls.key").write_text(key)
+    options = ["--tls-cert-file", "tls.crt", "--tls-private-key-file", "tls.key"]
+    code, err = run("serve", "--memory", "--port", "0", *options, capsys=capsys)
+    assert (code, said in err) == (1, True), err
+
+
+def test_a_broken_definition_is_named_with_its_place(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "a.yaml").write_text("kind: CustomResourceDefinition\nspec: [\n")
+    (folder / "b.yaml").write_text("kind: Other\n")
+    for command in ("model", "schema"):
+        code, err = run(command, "a.yaml", capsys=capsys)
+        assert (code, err.startswith("podless: a.yaml:")) == (2, True), err
+        assert "b.yaml: no CustomResourceDefinition found" in run(command, "b.yaml", capsys=capsys)[1]
