@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "crd", "explore", "plan"]
 
-# where they are; the server and what it is told are imported for those alone who ask for them
+# modules of the public names, imported at first use: most users need only some of them
 _PLACES = {
     "Audit": "podless.http.audit.settings",
     "Limits": "podless.http.limits",
@@ -29,7 +29,7 @@ _PLACES = {
     "StartError": "podless.server",
     "crd": "podless.models.definition",
 }
-_MODULES = ("explore", "plan")  # which can be called
+_MODULES = ("explore", "plan")  # modules that can also be called
 
 # a program that embeds a server sees the log only if it configures logging
 logging.getLogger("podless").addHandler(logging.NullHandler())

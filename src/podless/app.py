@@ -1,4 +1,4 @@
-"""The process: listener, TLS, limits and audit log around one cluster."""
+"""The server process: listener, TLS, limits and audit log around one cluster."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ __all__ = ["App", "Settings", "StartError", "is_loopback"]
 
 log = logging.getLogger("podless")
 
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where this machine's own clients find it
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a wildcard address, and the address for clients on this machine
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# what only the server's owner may read, beside the database, which its engine looks after
+# files that only the owner of the process may read; the engine protects the database
 _DATABASE = "podless.db"
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
@@ -73,7 +73,7 @@ class Settings(ClusterSettings):
 
     data: None keeps the database in memory and other files in a temporary folder. tls: False serves plain HTTP, on
     loopback addresses only. audit: None for no audit log. chaos: a seed, or True for a random one. Raises StartError
-    for settings that cannot work.
+    for invalid settings.
     """
 
     data: str | os.PathLike[str] | None = option(
@@ -174,7 +174,7 @@ def is_loopback(address: str) -> bool:
 
 
 def certificate_maker(settings: Settings) -> Callable[[], None] | None:
-    """Return a function that creates missing certificates; None if there are none to keep, or servers share them."""
+    """Return a function that creates missing certificates. None if they are not kept, or servers share them."""
     if settings.data is None or not settings.tls or settings.tls_cert or settings.is_shared:
         return None
     data = settings.data
@@ -184,9 +184,9 @@ def certificate_maker(settings: Settings) -> Callable[[], None] | None:
 
 
 def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
-    """Return the data folder, readable by its owner only. Raises StartError, StoreError, OSError.
+    """Create the data folder, readable by its owner only. Raises StartError, StoreError, OSError.
 
-    A folder with another program's database stays as it is.
+    A folder with another program's database is left unchanged.
     """
     folder = Path(data).absolute()
     if not settings.is_shared and (folder / _DATABASE).exists():
@@ -201,17 +201,16 @@ def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
 
 
 def _names(settings: Settings) -> list[str]:
-    """Return the server's own DNS names and addresses, without those that every server has."""
+    """Return the server's own DNS names and addresses, without those of every server."""
     return [*(own_names() if settings.bind in _EVERYWHERE else [settings.bind]), *settings.tls_names]
 
 
 class App:
     """A server that can be started and stopped once.
 
-    After `start`, url, token (the administrator's) and kubeconfig (a path) tell how to reach it, and cluster is the
-    served cluster. handler: answers requests of this process. outside: filters for the requests of clients, before all
-    others. faults: injected faults, None if the server injects none. chaos: the seed of the chaos, None for none.
-    requests: records the requests of clients.
+    After `start`, url, token (the administrator's) and kubeconfig (a path) are for clients, and cluster is the served
+    cluster. handler: answers requests of this process. outside: filters for the requests of clients, before all others.
+    faults: injected faults, None for none. chaos: its seed, None for none. requests: records the requests of clients.
     """
 
     def __init__(
@@ -251,14 +250,14 @@ class App:
 
     @property
     def admission(self) -> Admission:
-        """The admission plugins; you can add some at any time while the server runs."""
+        """The admission plugins. You can add plugins at any time."""
         assert self.cluster is not None
         return self.cluster.admission
 
     async def start(self, *, listen: bool = True) -> None:
-        """Start everything; on return the server answers requests. Raises StartError.
+        """Start the server; on return it answers requests. Raises StartError.
 
-        listen: False answers only requests of this process, through `handler`.
+        listen: False serves only requests of this process, through `handler`.
         """
         try:
             await self._start(listen)
@@ -293,7 +292,7 @@ class App:
             clients = Path(settings.client_ca) if settings.client_ca is not None else None
             self._rotation = Rotation(certificates, _names(settings), clients)
             if settings.data is None and given is None and clients is None:
-                certificates.ensure_authority()  # all is made here, so nothing can be wrong with the rest
+                certificates.ensure_authority()  # all files are new, so they need no verification
             else:
                 self._rotation.load()
             context = self._rotation.context
@@ -330,7 +329,7 @@ class App:
         self._heartbeat.start()
 
     async def _take_faults(self, cluster: Cluster) -> None:
-        """Serve the Fault API and inject faults, if the settings ask for it."""
+        """Serve the Fault API and inject faults, if the settings say so."""
         if self.faults is None:
             return
         registry = cluster.api.registry
@@ -348,7 +347,7 @@ class App:
             cluster.health.add_check(self._objects.name, check_controller(self._objects))
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
-        """Read the authority and the administrator's token from the store, which all servers share."""
+        """Read the CA and the administrator's token from the store, which all servers share."""
         store = make_store(settings, None)
         try:
             await store.open()
@@ -402,7 +401,7 @@ class App:
 
     @property
     def is_connecting(self) -> bool:
-        """Whether a client waits for a new connection."""
+        """Return whether a client is waiting for a connection to be accepted."""
         return self._listener is not None and self._listener.is_connecting
 
     def make_console_link(self) -> str:
@@ -410,7 +409,7 @@ class App:
         return f"{self.url}/console/#/link/{self._console.links.make()}" if self._console is not None else ""
 
     def _auditing(self, registry: Registry) -> Filter | None:
-        """Return the filter that writes the audit log, None without one. Raises BadPolicy."""
+        """Return the filter that writes the audit log, None for no log. Raises BadPolicy."""
         wanted = self.settings.audit
         if wanted is None:
             return None
@@ -424,7 +423,7 @@ class App:
         return Auditor(rules, self._backend, registry.find_struct).filter
 
     def reopen(self) -> None:
-        """Open the audit log again under its name, after log rotation moved the file. Raises OSError."""
+        """Reopen the audit log under its name, after log rotation moved the file. Raises OSError."""
         if self._backend is not None:
             self._backend.open()
 

@@ -74,14 +74,14 @@ log = logging.getLogger("podless")
 
 
 class Cluster:
-    """An API that can be started and stopped once.
+    """A cluster that can be started and stopped once.
 
-    folder: folder of the keys. database: file of the database, None for one in memory. authority: CA certificate that
-    clients verify the server with, None without TLS. disturbed: as for `podless.remote.WebhookClient`. read_time:
-    seconds of processor time for one long body.
+    folder: for keys. database: its file, None for one in memory. authority: CA certificate that clients verify the
+    server with, None without TLS. disturbed: as for `podless.remote.WebhookClient`. read_time: seconds of processor
+    time for one long body.
 
-    After `start`: api is what verbs work on, token the administrator's token, admission the list of plugins of
-    apis/admission.py (more can be added at any time), health the registry of health checks.
+    After `start`: api is the argument of verbs, token the administrator's token, admission the plugins of
+    apis/admission.py (you can add more at any time), health the health checks.
     """
 
     api: API
@@ -115,7 +115,7 @@ class Cluster:
     async def start(self) -> None:
         """Start everything. Raises StartError, StoreError and OSError; call `stop` then, too."""
         settings = self.settings
-        CURRENT.set(settings.release)  # all that runs for the cluster inherits the context
+        CURRENT.set(settings.release)  # tasks of the cluster inherit this context
         if idle := features.describe_ineffective(settings.kubernetes_version, settings.feature_gates):
             log.warning("%s", idle)
         tokens = self._tokens()
@@ -172,7 +172,8 @@ class Cluster:
         self._controllers = [Roles(api), Namespaces(api, core.NAMESPACES), third, definitions, Initial(api)]
         if settings.garbage_delay is not None:
             self._controllers.append(Garbage(api, settings.garbage_delay))
-        if settings.controllers:  # a server alone says nothing of it, as was recorded
+        # kube-apiserver alone does not report types, as recorded: kube-controller-manager does
+        if settings.controllers:
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
@@ -201,7 +202,7 @@ class Cluster:
             api.registry.put_kind(make_history_kind())
 
     async def _find_readers(self, api: API) -> list[Controller]:
-        """Return the controllers of a read-only server. Only one without any data makes what every cluster has."""
+        """Return the controllers of a read-only server. Initial objects are created only if the store is empty."""
         readers = [each for each in self._controllers if not each.leads]
         records, _ = await api.store.read_range(core.NAMESPACES.prefix)
         return [each for each in readers if not isinstance(each, Roles | Initial)] if records else readers
@@ -254,7 +255,7 @@ class Cluster:
             raise Unhealthy("process is shutting down")
 
     def _contents(self, api: API) -> Contents:
-        """Return the objects that each namespace gets."""
+        """Return the controller that creates the objects of each namespace."""
         wanted = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
             wanted.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
@@ -269,7 +270,7 @@ class Cluster:
 
     async def _secret(self, state: State) -> bytes:
         """Return the signing key of service account tokens, which all servers of a store share."""
-        file = self._folder / "accounts.key"  # where older releases had it
+        file = self._folder / "accounts.key"  # the file of older releases
         secret = await storage.keep_once(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
@@ -284,7 +285,7 @@ class Cluster:
         return Authenticator(tokens, issuer, settings.authenticators(AUDIENCE), anonymous=anonymous)
 
     def stopping(self) -> None:
-        """Make /readyz fail, because the server will stop."""
+        """Make /readyz fail, because the server is about to stop."""
         self._stopping = True
 
     async def stop(self) -> None:
@@ -308,9 +309,9 @@ class Cluster:
 
 
 def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
-    """Return the configured store, not opened yet.
+    """Return the configured store, not yet open.
 
-    compacting: the store keeps its history within its bounds.
+    compacting: the store compacts its history to the configured bounds.
     """
 
     def make_layout(prefix: str) -> KeyLayout:
@@ -335,7 +336,7 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
 
 
 def admin_token(path: Path) -> str:
-    """Return the administrator's token, created once and kept beside the database."""
+    """Return the administrator's token, which is created once and stored next to the database."""
     try:
         token = path.read_text().strip()
     except FileNotFoundError:

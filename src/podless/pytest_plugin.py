@@ -1,6 +1,6 @@
 """The pytest plugin: fixtures with servers, and reports of the requests of failed tests.
 
-Nothing but pytest is imported until a test wants a server.
+It imports only pytest until a test uses a server.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _SERVER = pytest.StashKey["Server"]()
 _RELEASES = pytest.StashKey[list[str]]()
-_LINES = 40  # the maximum number of requests and events in a report
-_STORIES = 5  # objects of which a report shows the changes
-_EARLIER = 0.1  # seconds by which the two clocks may differ
+_LINES = 40  # maximum number of requests and events in a report
+_STORIES = 5  # maximum objects whose changes a report shows
+_EARLIER = 0.1  # seconds by which the clocks of pytest and server can differ
 _BEGUN = pytest.StashKey[float]()
 _numbers = itertools.count(1)
 
@@ -61,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the seed of chaos once for all workers of pytest-xdist, and parse the releases."""
+    """Choose the seed of chaos once for all workers of pytest-xdist, and parse the releases."""
     config.stash[_RELEASES] = _chosen(config)
     given = config.option.podless_chaos or config.getini("podless_chaos")
     given = getattr(config, "workerinput", {}).get("podless_chaos", given) or ""
@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _chosen(config: pytest.Config) -> list[str]:
-    """Return the releases that the settings choose, oldest first; none for the newest."""
+    """Return the releases of the settings, oldest first; empty for the default."""
     span = config.option.podless_kubernetes_version or config.getini("podless_kubernetes_version")
     if not span:
         return []
@@ -90,7 +90,7 @@ def _chosen(config: pytest.Config) -> list[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test with a server on each of several releases, unless it chooses releases itself."""
+    """Run a test once for each configured release, unless it selects releases itself."""
     if "podless_release" not in metafunc.fixturenames:
         return
     own = any("podless_release" in str(mark.args[:1]) for mark in metafunc.definition.iter_markers("parametrize"))
@@ -116,7 +116,7 @@ def _format_chaos_header(config: pytest.Config) -> str:
 
 
 def _server(config: pytest.Config, release: str) -> Server:
-    """Return a server with the settings, not started."""
+    """Return a server with the settings, not yet started."""
     from podless.server import Server
 
     seed = config.option.podless_chaos
@@ -236,7 +236,7 @@ def _podless_environment(request: pytest.FixtureRequest) -> Iterator[None]:
 
         server.faults.added = before[0]
         for name in server.faults.objects.keys() - before[1].keys():
-            with contextlib.suppress(Refused):  # it has gone meanwhile
+            with contextlib.suppress(Refused):  # it was removed meanwhile
                 server.delete("faults", name)
 
 
@@ -244,7 +244,7 @@ _SERVERS = {"podless", "podless_fresh", "podless_namespace"}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Note the start of the test."""
+    """Record the start time of the test."""
     item.stash[_BEGUN] = time.monotonic()
 
 
@@ -274,18 +274,18 @@ def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
     found = [(f"{name}: requests", "\n".join(lines))] if lines else []
     try:
         events = [_event(event) for event in server.list("events", namespace=None)[-_LINES:]]
-    except RuntimeError:  # it is gone, or on the test's own loop
+    except RuntimeError:  # the server has stopped, or runs on the test's own loop
         return found
     return [*found, (f"{name}: events", "\n".join(events))] if events else found
 
 
 def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
-    """Return the changes of the objects that a failure names, each with its author and difference."""
+    """Return the changes of the objects that a failure message names, each with its author and difference."""
     from podless.runtime import clock
 
     try:
         stories = server.stories(text, clock.time() - (time.monotonic() - begun) - _EARLIER)
-    except Exception:  # the server is gone, or on the test's own loop; a report must not fail
+    except Exception:  # the server has stopped, or runs on the test's own loop; a report must not fail
         return []
     found = []
     for story in stories[:_STORIES]:

@@ -45,7 +45,7 @@ Objects = list[Object]
 
 
 def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
-    """Give a method the signature of a declaration."""
+    """Give a method the signature of a declared callable."""
 
     def decorate(method: Callable[..., None]) -> Callable[Concatenate[Server, P], None]:
         signature = inspect.signature(declared)
@@ -60,7 +60,7 @@ def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Cal
 class Server:
     """A podless server (default: in memory, on a free port).
 
-    `with` runs it in a thread of its own, for synchronous code; `async with` runs it on the caller's event loop. Any
+    `with` runs it in a separate thread, for synchronous code; `async with` runs it on the caller's event loop. Any
     number of servers can run in one process.
 
         with Server() as server:
@@ -70,7 +70,7 @@ class Server:
     `client`. requests: the requests of clients, without those of these methods. faults: makes requests of clients fail.
 
     The arguments are the fields of podless.app.Settings, data first: `Server("folder", event_ttl=60.0)`. Raises
-    StartError for settings that cannot work, and on entry if the server cannot start.
+    StartError for invalid settings, and on entry if the server cannot start.
     """
 
     @_takes(Settings)
@@ -112,7 +112,7 @@ class Server:
         return self._running().chaos
 
     def make_console_link(self) -> str:
-        """Return a URL that logs the administrator in to the console once; it works for ten minutes.
+        """Return a URL that logs in the administrator to the console once, within ten minutes.
 
         "" for a server without `console=True`.
         """
@@ -128,7 +128,7 @@ class Server:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._app = App(self._settings, (), self.faults, self.requests)
-        # what runs for it inherits the context that it is started in, and with it the clock
+        # the server's tasks inherit this context, and with it the clock
         await self._loop.create_task(self._app.start(), context=self._context.copy())
         assert self._app.cluster is not None
         self._app.cluster.api.watchdog.level = logging.INFO  # the program has work of its own for the processor
@@ -197,7 +197,7 @@ class Server:
         return ServerTime(self._clock, self._call)
 
     def _call(self, work: Callable[[], None]) -> None:
-        """Run a coroutine on the server's loop, and wait for it."""
+        """Run a function on the server's thread, and wait for it."""
 
         async def there() -> None:
             self._context.copy().run(work)
@@ -208,7 +208,7 @@ class Server:
             self._done(there())
 
     def _done(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a function on the server's thread, and wait for it. Raises RuntimeError on that thread."""
+        """Run a coroutine on the server's loop, and wait for its result. Raises RuntimeError on that thread."""
         if self._thread is None or self._loop is None or self._thread is threading.current_thread():
             work.close()
             raise RuntimeError("on the server's own loop use `await server.client...`")
@@ -270,11 +270,11 @@ class Server:
     def explore(
         self, command: str | Sequence[str], scenario: Scenario | str | os.PathLike[str], **options: Any
     ) -> Report:
-        """Look for schedules that break a controller, and block until that is done.
+        """Search for schedules that break a controller, and return the report.
 
-        Each run starts from the state that this server has now, on a server of its own. options: those of
-        `podless.explore.explore_controller`, such as runs=100. The report's `passed` says whether nothing was found; as
-        a text, it is the output of `podless explore`.
+        Each run starts from the current state of this server, on a server of its own. options: those of
+        `podless.explore.explore_controller`, such as runs=100. The report's `passed` is True if nothing was found;
+        `str(report)` is the output of `podless explore`.
         """
         from podless.explore import explore_controller
 

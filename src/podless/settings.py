@@ -1,4 +1,4 @@
-"""The options of a cluster: every option of a server that is not about HTTP, declared once."""
+"""The options of a cluster: all options of a server that are not about HTTP."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ClusterSettings(Authenticators, EngineOptions):
 
     token_file: in kube-apiserver's CSV format. tokens: users by token. services: host:port by namespace/name or
     namespace/name:port. runtime_config: such as {"apiextensions.k8s.io/v1beta1": True}. garbage_delay: seconds, None
-    for no garbage collection. controllers: names in podless.controllers.workloads. Raises StartError for settings that
-    cannot work.
+    for no garbage collection. controllers: names in podless.controllers.workloads. Raises StartError for invalid
+    settings.
     """
 
     garbage_delay: float | None = option(
@@ -221,7 +221,7 @@ class ClusterSettings(Authenticators, EngineOptions):
     def bounds(self) -> Bounds:
         """The bounds of the history log.
 
-        On etcd, which keeps no window of its own, `--history` applies if no other is set.
+        etcd keeps no history on its own, so `--history` sets the bounds there if no other option does.
         """
         own = {}
         for resource, keep in self.history_for.items():
@@ -234,12 +234,12 @@ class ClusterSettings(Authenticators, EngineOptions):
 
     @property
     def is_shared(self) -> bool:
-        """Whether servers can share the store."""
+        """Whether several servers can share the store."""
         return ENGINES[self.store].shared
 
     @property
     def needs_log(self) -> bool:
-        """Whether options ask for a history log, so that a store that can have none is an error."""
+        """Whether options require a history log, so that a store without one is an error."""
         return self.history_log not in (None, OFF) or any(keep is not None for keep in self.history_for.values())
 
     @property

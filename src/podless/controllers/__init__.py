@@ -1,1 +1,1 @@
-"""Controllers beside requests: definitions come into force and go, namespaces empty, garbage is collected."""
+"""Controllers, which run beside requests: definitions, namespaces, garbage collection, quotas and others."""

@@ -1,6 +1,6 @@
-"""Secrets of the type kubernetes.io/service-account-token: each has the token of its account, and goes with it.
+"""Fills Secrets of type kubernetes.io/service-account-token with the token of their account, and deletes them with it.
 
-Source: "Service account token Secrets" of the Kubernetes documents.
+Source: "Service account token Secrets" of the Kubernetes documentation.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from podless.runtime.jsonobject import Object
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
 
-_MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of these fields
+_MANAGER = "kube-controller-manager"  # the manager of these fields in a real cluster
 _MARK = ACCOUNT_TOKEN.encode()
 
 
 class AccountTokens(Controller):
-    """Fills in the token, the namespace and the authority (PEM, "" for none). Keys are those of Secrets.
+    """Fills in the token, the namespace and the CA certificate (PEM, "" for none). Keys are those of Secrets.
 
-    collect: whether a Secret is deleted whose account is gone.
+    collect: delete a Secret if its account does not exist.
     """
 
     name = "serviceaccount-token-controller"
@@ -40,7 +40,7 @@ class AccountTokens(Controller):
         self._collect = collect
         self._secrets: WatchCache = api.collection(SECRETS)
         self._accounts: WatchCache = api.collection(SERVICE_ACCOUNTS)
-        self._of: dict[str, set[str]] = {}  # the key of an account -> those of its Secrets
+        self._of: dict[str, set[str]] = {}  # keys of Secrets by the key of their account
 
     async def begin(self) -> None:
         for collection, handler in ((self._secrets, self._changed), (self._accounts, self._moved)):
@@ -71,7 +71,7 @@ class AccountTokens(Controller):
                 self._queue_account(event.after)
 
     def _moved(self, events: Sequence[Event]) -> None:
-        """Reconcile the Secrets of accounts that came or went."""
+        """Reconcile the Secrets of accounts that were created or deleted."""
         for event in events:
             if event.before is None or event.after is None:
                 for key in self._of.get(event.key, ()):
@@ -95,7 +95,7 @@ class AccountTokens(Controller):
             await delete_all(self.api, SECRETS, [entry])
 
     def _filled(self, account: BoundObject, obj: Object) -> Object:
-        """Return the Secret with all that it should have."""
+        """Return the Secret with its token, annotations and other data."""
         metadata, data = obj["metadata"], obj.get("data") or {}
         wanted = dict(data)
         if self._authority:
@@ -108,14 +108,14 @@ class AccountTokens(Controller):
             return obj
         notes = {**(metadata.get("annotations") or {}), ACCOUNT_NAME: account.name, ACCOUNT_UID: account.uid}
         changed = {**obj, "data": wanted, "metadata": {**metadata, "annotations": notes}}
-        # what is stored is in the order of the struct
+        # stored fields are in the order of the struct
         changed = SECRETS.strategy.decode(SECRETS, SECRETS.versions[0], changed, [])
         fieldmanager.fields_of_noted(SECRETS, obj, changed, _MANAGER)
         return changed
 
 
 def _account(entry: Entry) -> str | None:
-    """Return the key of the account that a Secret is for; None for other Secrets."""
+    """Return the key of the Secret's account; None for Secrets of other types."""
     if _MARK not in entry.body:
         return None
     obj = entry.decode()

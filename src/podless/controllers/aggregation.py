@@ -1,6 +1,6 @@
-"""Shows APIServices of clients in discovery, and reports in their status whether their services are available.
+"""Serves clients' APIServices in discovery, and reports in their status whether their services are available.
 
-podless passes no requests on to other servers, so an APIService with a service is never available. Source:
+podless does not proxy requests to other servers, so an APIService with a service is never available. Source:
 kube-aggregator's apiserver and controllers/status.
 """
 
@@ -28,7 +28,7 @@ _OF_SERVICE = "kubernetes.io/service-name"
 
 
 class Registration(Controller):
-    """Keeps the registry in step with the APIServices that clients have made; every server does so for itself."""
+    """Updates the registry with clients' APIServices. Every server does so for itself."""
 
     name = "poststarthook/apiservice-registration-controller"
     leads = False
@@ -37,7 +37,7 @@ class Registration(Controller):
         super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
-        self._made: dict[str, Entry] = {}  # by key, those that clients have made
+        self._made: dict[str, Entry] = {}  # APIServices of clients, by key
 
     async def begin(self) -> None:
         await self._collection.load()
@@ -73,7 +73,7 @@ class Registration(Controller):
 
 
 class Availability(Controller):
-    """Reports in the status of an APIService why its service is not available. Keys are those of APIServices."""
+    """Reports in the status of an APIService why its service is unavailable. Keys are those of APIServices."""
 
     name = "poststarthook/apiservice-status-remote-available-controller"
 
@@ -81,7 +81,7 @@ class Availability(Controller):
         super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
-        self._remote: dict[str, tuple[str, str]] = {}  # by key, namespace and name of the service
+        self._remote: dict[str, tuple[str, str]] = {}  # namespace and name of the service, by key
         self._following = False
 
     async def begin(self) -> None:
@@ -103,7 +103,7 @@ class Availability(Controller):
             self.queue.add(entry.key)
 
     def _note_backend(self, events: Sequence[Event]) -> None:
-        """Reconcile APIServices whose service or endpoints have changed."""
+        """Reconcile APIServices after changes of their service or endpoints."""
         found = [entry for event in events if (entry := event.after or event.before) is not None]
         changed = {(entry.namespace, entry.labels.get(_OF_SERVICE) or entry.name) for entry in found}
         for key, service in self._remote.items():
@@ -111,7 +111,7 @@ class Availability(Controller):
                 self.queue.add(key)
 
     async def _follow(self) -> None:
-        """Watch services, once an APIService has one."""
+        """Watch Services and EndpointSlices as soon as an APIService has a service."""
         if not self._following:
             self._following = True
             for kind in (SERVICES, ENDPOINT_SLICES):
@@ -145,7 +145,7 @@ class Availability(Controller):
         return self.api.collection(kind).entries_under(prefix)[0] if served else ()
 
     def _fault(self, spec: Object) -> tuple[str, str]:
-        """Return reason and message of why the service cannot be reached; ("", "") if it can."""
+        """Return reason and message if the service is unreachable; ("", "") if it is reachable."""
         namespace, name, port = (spec["service"][part] for part in ("namespace", "name", "port"))
         key = SERVICES.key(namespace, name)
         there = {entry.key: entry for entry in self._entries(SERVICES, SERVICES.keys.scope(namespace))}
@@ -161,7 +161,9 @@ class Availability(Controller):
         return "FailedDiscoveryCheck", why
 
     def _unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
-        """Return what is wrong with the ports and endpoints of a service with an address."""
+        """Return reason and message for invalid ports or endpoints of a service with an address, None if they are
+        valid.
+        """
         known = next((one for one in service.get("ports") or () if one["port"] == port), None)
         if known is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
@@ -177,7 +179,7 @@ class Availability(Controller):
 
 
 def _ready(one: Object, called: str) -> bool:
-    """Return whether a slice has an address that is ready at a port of this name."""
+    """Return whether an EndpointSlice has a ready address with a port of this name."""
     if all(port.get("name", "") != called for port in one.get("ports") or ()):
         return False
     endpoints = one.get("endpoints") or ()

@@ -1,6 +1,6 @@
-"""One APIService for each served group-version, made and taken away as definitions come and go.
+"""Keeps one APIService for each served group-version, as definitions come and go.
 
-Source: kube-aggregator's autoregister controller. What clients make, and have no label of this controller, is theirs.
+Source: kube-aggregator's autoregister controller. APIServices without its label belong to clients.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from podless.store.keys import name_of
 from podless.verbs.call import API
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"
-_ALWAYS, _ONCE = "true", "onstart"  # kept as it is to be, or made at the start and then left to clients
-_DELAY = 0.05  # seconds in which changes are gathered
+_ALWAYS, _ONCE = "true", "onstart"  # always restored, or created at the start and then left to clients
+_DELAY = 0.05  # seconds to collect changes
 
 
 class APIServices(Controller):
-    """Keeps the objects in step with the registry. Keys are those of APIServices."""
+    """Creates and deletes APIServices as the registry changes. Keys are those of APIServices."""
 
     name = "autoregister-completion"
 
@@ -53,14 +53,14 @@ class APIServices(Controller):
         return self._kind.key("", f"{version}.{group}")
 
     def _note_events(self, events: Sequence[Event]) -> None:
-        """Restore what a client may have changed."""
+        """Reconcile APIServices that changed, to undo changes by clients."""
         for event in events:
             if event.after is None or _held(event.after).managed:
                 self.queue.add(event.key, _DELAY)
 
     async def reconcile(self, key: str) -> None:
         version, _, group = name_of(key).partition(".")
-        # the server of this very group is the one that shows these objects
+        # the group apiregistration.k8s.io itself has no APIService
         kinds = self.api.registry.list_kinds_of(group, version) if group != self._kind.group else []
         entry = self._collection.get(key)
         held = _held(entry) if entry is not None else None
@@ -85,14 +85,14 @@ class APIServices(Controller):
 
 
 class _Held(NamedTuple):
-    """The stored APIService. managed: this controller manages it."""
+    """A stored APIService. managed: it belongs to this controller."""
 
     spec: Object
     managed: bool
 
 
 def _held(entry: Entry) -> _Held:
-    """Return the stored APIService, cached."""
+    """Parse a stored APIService, cached."""
     known: _Held | None = entry.forms.get("held")
     if known is None:
         labels = entry.labels

@@ -28,7 +28,7 @@ _CERTIFICATES = (
 
 
 class NamespaceContent(NamedTuple):
-    """An object in each namespace. fields: beside its metadata; they are restored if they change."""
+    """An object in each namespace. fields: besides its metadata; changes of them are undone."""
 
     kind: Kind
     name: str
@@ -37,17 +37,17 @@ class NamespaceContent(NamedTuple):
 
 
 def make_account(kind: Kind) -> NamespaceContent:
-    """Return the service account that clients in a namespace take where they name none."""
+    """Return the default service account of a namespace."""
     return NamespaceContent(kind, "default", {}, {})
 
 
 def make_certificates(kind: Kind, authority: str) -> NamespaceContent:
-    """Return the config map that clients in a namespace check the server by."""
+    """Return the config map with the server's CA certificate."""
     return NamespaceContent(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
 
 
 class Contents(Controller):
-    """Creates the objects of a namespace with the namespace, and again when they are deleted. Keys are namespaces."""
+    """Creates these objects with a namespace, and again after they are deleted. Keys are those of namespaces."""
 
     name = "serviceaccount-controller"
 
@@ -99,7 +99,7 @@ class Contents(Controller):
             metadata: Object = {"name": content.name, "namespace": namespace}
             if content.annotations:
                 metadata["annotations"] = dict(content.annotations)
-            same = namespace in SYSTEM and not content.fields  # in every server
+            same = namespace in SYSTEM and not content.fields  # the same in every server, except for uid and time
             made = {"metadata": metadata, **content.fields}
             await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
         elif not _fits(content, entry):

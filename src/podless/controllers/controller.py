@@ -1,7 +1,7 @@
-"""The base of controllers: a queue of keys, a worker with retries, and an orderly stop.
+"""The base class of controllers: a queue of keys, a worker with retries, and an orderly stop.
 
-Controllers that keep a server's own registry in step with the store run on every server. Controllers that write run on
-one server only (`leads`).
+Controllers that update a server's own registry run on every server. Controllers that write run on one server only
+(`leads`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ log = logging.getLogger("podless")
 
 Leave = Callable[[], None]
 
-# the controllers whose work is being done: what they write must not make them wait for themselves
+# the controllers that the current task reconciles for: their writes must not wait for themselves
 _RECONCILING: ContextVar[frozenset[str]] = ContextVar("reconciling", default=frozenset())
-_TOGETHER = 256  # keys that are reconciled at once; their writes share commits
+_TOGETHER = 256  # keys that are reconciled concurrently; their writes share commits
 
 
 class Controller:
     """Reconciles keys beside requests.
 
     A subclass loads and follows objects in `begin`, and handles one key in `reconcile`. name: for the log and the
-    health check; a real server's name if it has one. leads: whether it writes, and so runs on one server only.
+    health check; the name in Kubernetes if there is one. leads: it writes, so it runs on one server only.
     """
 
     name: ClassVar[str]
@@ -49,14 +49,14 @@ class Controller:
         self.api = api
         self.queue = WorkQueue()
         self._author = Author(SERVER.name, manager=self.name, agent=f"podless/{__version__}")
-        self.leave: list[Leave] = []  # called at the end
-        self._guard: Operation | None = None  # a condition of all that is written, where one server alone may do so
+        self.leave: list[Leave] = []  # called by `stop`
+        self._guard: Operation | None = None  # a condition for all writes, if only one server may run this controller
         self._faults: dict[str, str] = {}
         self._worker: asyncio.Task[None] | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
-        """Start. Raises the errors of `begin`, without which no request can be answered."""
+        """Start. Raises the errors of `begin`, after which the server cannot answer requests."""
         self._guard = GUARD.get()
         before = AUTHOR.set(self._author)
         try:
@@ -67,7 +67,7 @@ class Controller:
         self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def stop(self) -> None:
-        """Stop at once; the next start finds the remaining work."""
+        """Stop immediately; the next start finds the remaining work."""
         for leave in self.leave:
             leave()
         self.leave.clear()
@@ -78,11 +78,11 @@ class Controller:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def begin(self) -> None:
-        """Load and follow objects, and do the work that must precede the first request."""
+        """Load and follow objects, and do the work that must be complete before the first request."""
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """The kinds whose writes wait until this controller has reconciled them."""
+        """The kinds whose writes are answered only after this controller has reconciled them."""
         return ()
 
     async def follow(self, kind: Kind) -> None:
@@ -102,7 +102,7 @@ class Controller:
 
     @property
     def error(self) -> str:
-        """The present error in one line, "" for none."""
+        """One of the current errors in one line, "" for none."""
         return next(iter(self._faults.values()), "")
 
     @property
@@ -116,15 +116,15 @@ class Controller:
         return bool(self._running)
 
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
-        """Return the commits that can follow a new object of an awaited kind at once, None for none."""
+        """Return the commits that can follow the creation of an awaited object, None for none."""
         return None
 
     def due(self, key: str) -> Iterable[str]:
-        """Return the keys of the queue that a write of an object makes due."""
+        """Return the keys to reconcile after a write of an object."""
         return (key,)
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """Reconcile the keys that a write has made due; its answer waits for this.
+        """Reconcile the keys of a write; its answer waits for this.
 
         key: of the written object. made: the object, if it is new.
         """
@@ -133,7 +133,7 @@ class Controller:
     async def finish(self, keys: Iterable[str]) -> None:
         """Reconcile these keys if they are due, and wait for those in progress."""
         if self.name in _RECONCILING.get():
-            return  # it is this very work that asks
+            return  # called by the reconciliation itself
         todo = [*keys]
         if len(todo) > 1:
             await asyncio.gather(*map(self._done_with, todo))
@@ -146,14 +146,14 @@ class Controller:
             if self.queue.is_taken(key):
                 await self.queue.finished(key)
             elif self.queue.pick(key):
-                await asyncio.gather(self._one(key))  # in a context of its own
+                await asyncio.gather(self._one(key))  # a task of its own, because it sets context variables
             else:
                 return
 
     async def flush(self) -> None:
         """Reconcile all keys that are due."""
         if self.name in _RECONCILING.get():
-            return  # it is this very work that asks
+            return  # called by the reconciliation itself
         while self.queue.busy:
             if not await self._round():
                 await self.queue.wait()
@@ -161,7 +161,7 @@ class Controller:
     def run(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run long work, once at a time for each key, and again if it fails.
 
-        It may wait for others, as a teardown waits for finalizers, and does not delay other keys.
+        It can wait for clients, for example to remove finalizers, and does not delay other keys.
         """
         if key not in self._running:
             task = asyncio.get_running_loop().create_task(self._long(key, work))
@@ -181,7 +181,7 @@ class Controller:
         return bool(keys)
 
     async def _one(self, key: str) -> None:
-        _RECONCILING.set(_RECONCILING.get() | {self.name})  # of this task alone
+        _RECONCILING.set(_RECONCILING.get() | {self.name})  # set for this task only
         failed = True
         try:
             failed = not await self._try(key, self.reconcile(key))
@@ -189,20 +189,20 @@ class Controller:
             self.queue.done(key, failed=failed)
 
     async def _long(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run work again, after growing pauses, until it succeeds."""
+        """Run work again, with growing pauses, until it succeeds."""
         rest = 0.05
         while not await self._try(key, work()):
             await asyncio.sleep(rest)
             rest = min(rest * 2, 60.0)
 
     async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
-        """Return whether the work succeeded; log its error, and keep it for `error`."""
-        AUTHOR.set(self._author)  # of this task alone, as the next
+        """Return whether the work succeeded. Log its error, and keep it for `error`."""
+        AUTHOR.set(self._author)  # set for this task only, like the next one
         if self.leads:
             GUARD.set(self._guard)
         try:
             await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
-        except NoRoom as error:  # readyz tells; livez must not, for a restart makes no room
+        except NoRoom as error:  # readyz reports it; livez must not, because a restart does not free space
             log.warning("controller %s: %s: %s", self.name, key, error)
             return False
         except (APIError, StoreError) as error:

@@ -1,7 +1,7 @@
 """Brings CustomResourceDefinitions into force, and takes them down.
 
-The effects of a write to a definition come before its answer: its names are accepted, the kind is served and the status
-says so for the next request. Taking a definition down continues in the background.
+The effects of a write to a definition come before its answer: for the next request, its names are accepted, the kind is
+served, and the status says so. Taking a definition down continues in the background.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _NEVER = ("False", "NeverEstablished", "resource was never established")
 class Definitions(Controller):
     """Accepts the names of each definition, serves it, and takes it down. Keys are those of definitions.
 
-    Every server serves definitions. The server that a definition is written through also accepts its names, because the
-    answer waits for that. Two servers may do so at once, because names are compared and swapped. inherit: see
-    `Serving`.
+    Every server serves definitions. The server that receives the write of a definition also accepts its names, because
+    the answer waits for that. Two servers can do so at the same time, because names are compared and swapped. inherit:
+    see `Serving`.
     """
 
     name = "poststarthook/start-apiextensions-controllers"
@@ -49,9 +49,10 @@ class Definitions(Controller):
         self._collection: WatchCache = api.collection(kind)
         self._naming = Naming(api, kind)
         self._serving = Serving(api, inherit)
-        self._settled: dict[str, int] = {}  # by key, the revision at which there was nothing left to do
-        self._made: dict[str, Object] = {}  # new ones as they were written, so that they need not be read again
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by group
+        self._settled: dict[str, int] = {}  # by key, the revision at which the definition was completely handled
+        # new definitions as they were written, so that they need not be decoded again
+        self._made: dict[str, Object] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # key: group
 
     async def begin(self) -> None:
         await self._collection.load()
@@ -82,11 +83,11 @@ class Definitions(Controller):
         for event in events:
             self._naming.note_event(event)
             if event.after is None:
-                self._serving.forget(event.key)  # before those who watch hear of it
+                self._serving.forget(event.key)  # before watchers get the event
             self.queue.add(event.key)
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """Run the usual hooks, and give the names of a deleted definition to those that wait for them."""
+        """Run the usual hooks, and give the names of a deleted definition to definitions that wait for them."""
         if made is not None:
             self._made[key] = made
         await super().after_commit(key)
@@ -94,7 +95,7 @@ class Definitions(Controller):
             await self.finish(self._naming.unnamed(key))
 
     def _lock(self, key: str) -> asyncio.Lock:
-        """Return the lock that serializes naming within a group."""
+        """Return the lock that serializes the acceptance of names within a group."""
         return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
@@ -108,11 +109,11 @@ class Definitions(Controller):
                     self.queue.add(other)
                 return
             if self._settled.get(key) == entry.revision:
-                return  # it is we who wrote it last
+                return  # our own last write
             fits = made is not None and made["metadata"]["resourceVersion"] == str(entry.revision)
             definition = made if made is not None and fits else entry.decode()
             if not entry.terminating:
-                # a new one that was made with its names is established
+                # a new definition that was stored with accepted names is established
                 ready = fits and has_condition(definition, "Established")
                 known = definition if ready else await self._naming.accept(key, definition)
                 entry = self._collection.get(key)
@@ -128,7 +129,7 @@ class Definitions(Controller):
                 self.run(key, partial(self._take_down, key))
 
     async def _take_down(self, key: str) -> None:
-        """Delete the objects, wait for those that are held, then let the definition go."""
+        """Delete the objects, wait for those with finalizers, then remove our finalizer from the definition."""
 
         def say(obj: Object) -> Object:
             rules.set_condition(obj, "Terminating", *_IN_PROGRESS, clock.now())

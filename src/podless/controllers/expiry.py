@@ -1,4 +1,4 @@
-"""Events are gone a while after they were written last."""
+"""Deletes Events some time after their last write."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from podless.verbs.call import API
 
 
 class Expiry(Controller):
-    """Deletes each object of a kind when its time has passed since its last write.
+    """Deletes each object of a kind some time after its last write.
 
-    Keys are those of objects. seconds: the time. The revision of an object shows when it was written while the server
-    runs. For older ones it is the latest time in their metadata: of the creation, and of managers' writes. So any
-    server can take over from another.
+    Keys are those of objects. seconds: the time. While the server runs, an object's revision shows when it was written.
+    For objects that were written earlier, it is the latest time in their metadata: of the creation, or of a manager's
+    write. So any server can take over from another.
     """
 
     name = "event-expiry-controller"
@@ -32,9 +32,9 @@ class Expiry(Controller):
         super().__init__(api)
         self._kind = kind
         self._seconds = seconds
-        self._grain = min(1.0, seconds / 10)  # what is due may wait so long for more of it
+        self._grain = min(1.0, seconds / 10)  # seconds by which a delete can be late, so that deletes are batched
         self._collection: WatchCache = api.collection(kind)
-        self._revisions: deque[int] = deque()  # one for each grain of time in which something was written
+        self._revisions: deque[int] = deque()  # one for each grain of time with a write
         self._times: deque[float] = deque()
 
     async def begin(self) -> None:
@@ -71,12 +71,12 @@ class Expiry(Controller):
             return
         left = self._left(entry)
         if left > 0:
-            self.queue.add(key, left)  # written again meanwhile
+            self.queue.add(key, left)  # written again since it was queued
         else:
             await discard_object(self.api, self._kind, key, entry.revision)
 
     def _left(self, entry: Entry) -> float:
-        """Return the seconds that an object has left."""
+        """Return the seconds until an object expires."""
         place = bisect_right(self._revisions, entry.revision)
         written = self._times[place - 1] if place else _written(entry)
         return max(written + self._seconds + self._grain - clock.time(), 0.0)

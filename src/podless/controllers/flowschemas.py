@@ -1,4 +1,4 @@
-"""Whether the priority level of a FlowSchema is there: the condition Dangling in its status.
+"""Reports the condition Dangling of FlowSchemas: whether their priority level exists.
 
 Source: k8s.io/apiserver pkg/util/flowcontrol, the consumer of the configuration.
 """
@@ -16,7 +16,7 @@ from podless.runtime import clock
 
 
 class FlowSchemas(Controller):
-    """Follows the schemas and their levels. Keys are those of schemas."""
+    """Follows FlowSchemas and their priority levels. Keys are those of FlowSchemas."""
 
     name = "api-priority-and-fairness-config-consumer-v1"
 

@@ -1,7 +1,7 @@
-"""Owner garbage: what no owner is left of goes, and owners wait for, or let go of, what depends on them.
+"""Garbage collection: deletes objects without owners, and completes foreground and orphan deletes of owners.
 
-Source: the documented garbage collection of Kubernetes. As there it works behind the writes: an object is looked at a
-moment after something about it or its owners changed.
+Source: "Garbage collection" of the Kubernetes documentation. As in Kubernetes, it works behind the writes: an object is
+examined a moment after it or its owners changed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from podless.verbs.options import DeleteOptions
 ORPHAN = "orphan"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
-_OTHERS = 2  # slashes of a key that is of no resource
-_PAGE = 200  # objects that are read together
-_MEANWHILE = 0.02  # seconds between two looks at whether requests wait for what is stored
-_REMEMBERED = 10_000  # uids of owners that are known to be gone
+_OTHERS = 2  # slashes in a key that belongs to no resource
+_PAGE = 200  # objects per page of the scan
+_MEANWHILE = 0.02  # seconds between two checks whether requests wait for the store
+_REMEMBERED = 10_000  # cached uids of owners that do not exist
 
 
 class Garbage(Controller):
-    """Follows the store's changes. Keys are those of objects. delay: seconds between a change and the look at it."""
+    """Follows the store's changes. Keys are those of objects. delay: seconds between a change and its examination."""
 
     name = "garbage-collector-controller"
 
@@ -44,7 +44,8 @@ class Garbage(Controller):
         super().__init__(api)
         self._delay = delay
         self._graph = Graph()
-        self._scanning: set[str] | None = set()  # what changed since the scan began: the scan knows older states
+        # keys that changed since the scan began, because the scan returns older states
+        self._scanning: set[str] | None = set()
         self._absent: OrderedDict[str, None] = OrderedDict()
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._generation = -1
@@ -54,7 +55,7 @@ class Garbage(Controller):
         self.leave.append(self.api.cache.add_change_handler(self._take_changes))
         self.run(_SCAN, self._scan)
 
-    # what changes
+    # changes
 
     def _take_changes(self, changes: Sequence[Change]) -> None:
         for change in changes:
@@ -80,7 +81,7 @@ class Garbage(Controller):
             self._queue_object(key)
 
     def _look_at_owners(self, key: str, owners: Iterable[GraphOwner]) -> None:
-        """Check owners that may have waited for the object."""
+        """Queue owners that may have waited for the object."""
         for owner in owners:
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
@@ -99,15 +100,13 @@ class Garbage(Controller):
             self._absent.popitem(last=False)
 
     def _queue_object(self, key: str) -> None:
-        """Queue the object, once for all that happens to it in the meantime."""
+        """Queue an object, with a delay so that several changes need one examination."""
         self.queue.add(key, self._delay)
 
-    # what is found
-
     async def _scan(self) -> None:
-        """Read what is stored without caching it, because it may never be requested.
+        """Read stored objects without caching them, because they may never be requested.
 
-        Requests have half of the time, and those that wait for a resource to be loaded have all of it.
+        The scan uses at most half of the time, and pauses while a resource is loaded for requests.
         """
         store, after = self.api.store, ""
         let_go = store.hold_history()
@@ -134,7 +133,7 @@ class Garbage(Controller):
         self._scanning = None
 
     async def reconcile(self, key: str) -> None:
-        """Decide on one object; retry if it changes meanwhile."""
+        """Examine one object; retry if it changes meanwhile."""
         kind = self._kind_of(key)
         if kind is None or not kind.strategy.deletion.collected:
             return
@@ -143,7 +142,7 @@ class Garbage(Controller):
             try:
                 await self._decide(kind, entry)
             except Conflict:
-                self._queue_object(key)  # it is in another state by now
+                self._queue_object(key)  # it has changed meanwhile
 
     async def _decide(self, kind: Kind, entry: Entry) -> None:
         metadata = entry.decode()["metadata"]
@@ -156,17 +155,17 @@ class Garbage(Controller):
             await asyncio.gather(*(self._let_go(key, {metadata.get("uid", "")}) for key in mine))
             await self._release(kind, entry, ORPHAN)
         elif FOREGROUND in finalizers:
-            for key in mine:  # they have waited long enough: they are next, unless they wait for their own
+            for key in mine:  # dependents are deleted next, except those that wait for their own dependents
                 if not await self._waits(key):
                     self.queue.add(key)
             if not any(blocks for key, blocks in mine.items() if key != entry.key):
                 await self._release(kind, entry, FOREGROUND)
 
     async def _collect(self, kind: Kind, entry: Entry, metadata: Object, dependents: Collection[str]) -> None:
-        """Delete an object whose owners are all gone; otherwise remove its dead references.
+        """Delete an object if no owner exists any more; otherwise remove references to missing owners.
 
-        dependents: the keys of its dependents. If it would wait for one that waits for it in turn, it stops blocking
-        its owners, as in a real cluster: otherwise neither of them would be deleted.
+        dependents: the keys of its dependents. If one of them waits for the object in turn, the object stops blocking
+        its owners, as in Kubernetes: otherwise neither of them would be deleted.
         """
         references = metadata.get("ownerReferences") or []
         states = {ref["uid"]: await self._state(kind, entry, GraphOwner.read(ref)) for ref in references}
@@ -180,18 +179,18 @@ class Garbage(Controller):
             policy = "Foreground"
             if [key for key in dependents if await self._waits(key)] and any(map(_blocks, references)):
                 await amend_object(self.api, kind, entry.key, _unblocked)
-                self.queue.add(entry.key)  # its own turn comes in the state that this made
+                self.queue.add(entry.key)  # examine it again in its new state
                 return
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
         await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
-        """Return whether the owner stays, waits for its dependents to go first, or is not there."""
+        """Return the state of an owner: solid, waiting for its dependents, or dangling (missing)."""
         if owner.uid in self._absent:
             return _DANGLING
         owning = self._kind(owner.group, owner.kind)
         if owning is None or (owning.namespaced and not kind.namespaced):
-            return _SOLID  # nobody can tell, or nobody should have said so: it is left alone
+            return _SOLID  # an unknown kind, or an invalid reference: keep the object
         found = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
         if found is None:
             return _DANGLING
@@ -201,15 +200,13 @@ class Garbage(Controller):
         return _WAITING if _in_foreground(metadata) else _SOLID
 
     async def _waits(self, key: str) -> bool:
-        """Return whether the object is being deleted and waits for its dependents."""
+        """Return whether the object is deleted in the foreground and waits for its dependents."""
         kind = self._kind_of(key)
         entry = (await self.api.load_collection(kind)).get(key) if kind is not None else None
         return entry is not None and _in_foreground(entry.decode()["metadata"])
 
-    # what is done
-
     async def _let_go(self, key: str, uids: set[str]) -> None:
-        """Take the references to these owners away."""
+        """Remove an object's references to these owners."""
 
         def change(obj: Object) -> Object:
             metadata = obj["metadata"]
@@ -238,8 +235,6 @@ class Garbage(Controller):
 
         await amend_object(self.api, kind, entry.key, change)
 
-    # keys and kinds
-
     def _kind_of(self, key: str) -> Kind | None:
         return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None
 
@@ -253,7 +248,7 @@ class Garbage(Controller):
 
 
 def _in_foreground(metadata: Object) -> bool:
-    """Return whether an object with such metadata is being deleted in the foreground."""
+    """Return whether an object with this metadata is being deleted in the foreground."""
     return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 
@@ -262,7 +257,7 @@ def _blocks(reference: Object) -> bool:
 
 
 def _unblocked(obj: Object) -> Object:
-    """Return the object with references that no longer block owners."""
+    """Return the object with no reference that blocks its owner."""
     for reference in filter(_blocks, obj["metadata"].get("ownerReferences") or ()):
         reference["blockOwnerDeletion"] = False
     return obj

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class GraphOwner(NamedTuple):
-    """One of an object's ownerReferences, without its version. blocks: the owner's foreground delete waits for it."""
+    """One of an object's ownerReferences, without the version. blocks: the owner's foreground delete waits for it."""
 
     group: str
     kind: str
@@ -17,14 +17,14 @@ class GraphOwner(NamedTuple):
 
     @classmethod
     def read(cls, reference: dict[str, Any]) -> GraphOwner:
-        """Return the reference in an entry of metadata.ownerReferences."""
+        """Parse an entry of metadata.ownerReferences."""
         group = str(reference.get("apiVersion") or "").rpartition("/")[0]
         kind, name, uid = (str(reference.get(field) or "") for field in ("kind", "name", "uid"))
         return cls(group, kind, name, uid, bool(reference.get("blockOwnerDeletion")))
 
 
 class Graph:
-    """Objects by their keys in the store, owners by the references to them."""
+    """Objects by their keys in the store, and owners as their references name them."""
 
     def __init__(self) -> None:
         self._owners: dict[str, tuple[GraphOwner, ...]] = {}
@@ -40,7 +40,7 @@ class Graph:
                 self._dependents.setdefault(owner[:3], {})[key] = None
 
     def drop(self, key: str) -> tuple[GraphOwner, ...]:
-        """Remove an object without owners, or a deleted one. Returns its former owners."""
+        """Remove an object that was deleted or has no owners. Returns its former owners."""
         owners = self._owners.pop(key, ())
         for owner in owners:
             known = self._dependents.get(owner[:3])
@@ -55,7 +55,7 @@ class Graph:
         return self._owners.get(key, ())
 
     def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, GraphOwner]]:
-        """Return the keys of objects that name such an owner, with their references; uids may differ."""
+        """Return the keys of objects that reference this owner, with their references; uids can differ."""
         wanted = (group, kind, name)
         keys = self._dependents.get(wanted, ())
         return [(key, owner) for key in keys for owner in self._owners[key] if owner[:3] == wanted]

@@ -1,4 +1,4 @@
-"""The health of the server: named checks, each of which tests the thing itself.
+"""Health checks of the server.
 
 Names and answers are those of k8s.io/apiserver (pkg/server/healthz) and of kube-apiserver's hooks; podless adds its own
 checks.
@@ -16,9 +16,9 @@ from podless.store import Store
 
 _HOOK = "poststarthook/"
 _PRODUCER = f"{_HOOK}bootstrap-controller"
-_INFORMERS = "informer-sync"  # of readyz alone, as the two after etcd are
-# A real server's checks in its order, and the controllers that do here what they are about. "" for what is done when
-# the server answers, or not at all: whoever asks for its name wants to know whether the server has started.
+_INFORMERS = "informer-sync"  # only in readyz, right after the checks of etcd
+# kube-apiserver's checks in its order, with the podless controllers that do the same work. "" if there is no such
+# controller: then the check succeeds as soon as the server answers.
 _KNOWN = {
     "ping": "",
     "log": "",
@@ -57,18 +57,18 @@ _ORDER = {name: place for place, name in enumerate(_KNOWN)}
 _LAST = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
-_NOWHERE = "/health"  # a key that is never written
-_PATIENCE = 2.0  # seconds; a check that takes longer has failed
+_NOWHERE = "/health"  # a key that never exists
+_PATIENCE = 2.0  # seconds until a check fails
 
 Check = Callable[[], Awaitable[None] | None]
 
 
 class Unhealthy(Exception):
-    """A check has failed; the text says why."""
+    """A check failed. The text says why."""
 
 
 class Health:
-    """The checks of one server, in the order in which they were added."""
+    """The checks of one server, in the order of their addition."""
 
     def __init__(self) -> None:
         self._checks: dict[str, tuple[Check, tuple[str, ...]]] = {}
@@ -76,24 +76,24 @@ class Health:
         self.add_check("log", _log)
 
     def add_check(self, name: str, check: Check, where: tuple[str, ...] = LIVE) -> None:
-        """Add a check under all endpoints in `where`. It raises, at once or when awaited, if it fails."""
+        """Add a check to the endpoints in `where`. It fails by raising an exception, directly or when awaited."""
         self._checks[name] = check, where
 
     def add_known(self) -> None:
-        """Add the checks of a real server that are not there yet. Those of controllers have to be there."""
+        """Add kube-apiserver's checks that are missing. Call this after adding the checks of controllers."""
         for name, behind in _KNOWN.items():
             if name not in self._checks:
                 check = self._checks[behind][0] if behind in self._checks else _ping
                 self.add_check(name, check, READY if name == _INFORMERS else LIVE)
 
     def names(self, where: str) -> Iterator[str]:
-        """Yield the checks of healthz, livez or readyz: a real server's, then podless' own."""
+        """Yield the names of the checks of healthz, livez or readyz: kube-apiserver's, then podless' own."""
         found = [name for name, (_, places) in self._checks.items() if where in places]
         found.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
         return iter(found)
 
     async def fault(self, name: str) -> str:
-        """Return why a check fails, "" if it succeeds."""
+        """Return the error of a check, "" if it succeeds."""
         try:
             outcome = self._checks[name][0]()
             if outcome is not None:
@@ -106,7 +106,7 @@ class Health:
 
 
 def _ping() -> None:
-    """Succeed whenever the server answers."""
+    """Do nothing, and so succeed whenever the server answers."""
 
 
 def _log() -> None:
@@ -117,7 +117,7 @@ def _log() -> None:
 
 
 def check_store(asked: Store) -> Check:
-    """Return a check that reads an absent key from the store."""
+    """Return a check that reads a missing key from the store."""
 
     async def check() -> None:
         await asked.read_range(_NOWHERE)
@@ -126,12 +126,12 @@ def check_store(asked: Store) -> Check:
 
 
 def check_writable(asked: Store) -> Check:
-    """Return a check that the store also accepts writes. It is not part of livez: a restart does not free space."""
+    """Return a check that the store accepts writes. It is not part of livez, because a restart does not free space."""
     return asked.check_health
 
 
 def check_controller(running: Controller) -> Check:
-    """Return whether a controller does its work."""
+    """Return a check that a controller works."""
 
     def check() -> None:
         if running.error:

@@ -1,6 +1,6 @@
-"""Creates the initial objects: the server's service with its address range, priority classes, and flow control levels.
+"""Creates the initial objects: the service `kubernetes`, its ServiceCIDR, priority classes, and flow control levels.
 
-Existing objects stay as they are. Source: the post-start hooks of kube-apiserver.
+Existing objects stay unchanged. Source: the post-start hooks of kube-apiserver.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _RESOURCES = (
     ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
     ("flowcontrol.apiserver.k8s.io", "flowschemas"),
 )
-# group, plural, whose it is, and what there is
+# group, plural, field manager, object
 Wanted = tuple[str, str, str, Object]
 
 

@@ -1,8 +1,8 @@
-"""Elects the server that runs the controllers: the holder of a Lease, as Kubernetes' components do.
+"""Elects the server that runs the controllers: the holder of a Lease, as in Kubernetes' components.
 
-The holder renews it. If a lease has not changed for `LASTS` by a server's own clock, that server takes it. The lease
-alone would not stop a suspended server from writing when it wakes up. So a server that takes the lease also writes its
-own key in the same commit, and all writes of controllers are committed only if that key is unchanged.
+The holder renews the lease. If it has not changed for `LASTS` by another server's clock, that server takes it. The
+lease alone would not stop a suspended server from writing when it wakes up. So a server that takes the lease also
+writes its own key in the same commit, and all writes of controllers are committed only if that key is unchanged.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from podless.version import __version__
 
 log = logging.getLogger("podless")
 
-LASTS = 5.0  # seconds for which a lease is good
-_RENEW = 1.5  # seconds between two writes, and between two looks
-_LOOK = 0.2  # seconds between two looks of those who only want to know
-_ENDS = 3.5  # seconds without a write after which the holder takes itself for none
+LASTS = 5.0  # seconds until a lease expires
+_RENEW = 1.5  # seconds between two renewals, and between two reads by other servers
+_LOOK = 0.2  # seconds between two reads in `find_holder`
+_ENDS = 3.5  # seconds without a renewal after which the holder stops its controllers
 _FENCE = f"{OWN}leaders/controllers"
 _NAMESPACE, _NAME = "kube-system", "podless-controllers"
 _AUTHOR = Author(SERVER.name, manager="leader-election", agent=f"podless/{__version__}")
@@ -50,7 +50,7 @@ class _Outrun(StoreError):
 
 
 async def find_holder(store: Store) -> str:
-    """Return the holder that still renews the lease, "" for none. This takes as long as a lease lasts."""
+    """Return the holder that still renews the lease, "" for none. This takes up to `LASTS`."""
     key = LEASES.key(_NAMESPACE, _NAME)
 
     async def look() -> tuple[int, str]:
@@ -71,9 +71,9 @@ async def find_holder(store: Store) -> str:
 
 
 class Leader:
-    """One server's part in it. leading: whether it has the lease. controllers: they run only while it does.
+    """The part of one server in the election. leading: it has the lease. controllers: they run only while it has.
 
-    guard: a condition of all that they write: that no other server has taken the lease since. None before the first.
+    guard: a condition for all their writes: no other server has taken the lease since. None before the first election.
     """
 
     def __init__(self, api: API, controllers: Sequence[Controller]) -> None:
@@ -85,25 +85,25 @@ class Leader:
         self._running: list[Controller] = []
         self._kind = LEASES
         self._key = self._kind.key(_NAMESPACE, _NAME)
-        self._seen = 0  # the lease's revision, and since when it is the same
+        self._seen = 0  # the lease's revision, and the time since when it is unchanged
         self._since = self._renewed = 0.0
         self._look = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._work: asyncio.Task[None] | None = None  # starts the controllers
 
     async def start(self) -> None:
-        """Start. If no server holds the lease, the controllers are running afterwards. Raises StoreError."""
+        """Start. If no server holds the lease, the controllers are running on return. Raises StoreError."""
         collection = await self._api.load_collection(self._kind)
         self._leave = collection.add_event_handler(self._note_events)
-        with contextlib.suppress(_Outrun):  # of two that start at once
+        with contextlib.suppress(_Outrun):  # another server started at the same time
             await self._turn()
         if self._work is not None:
-            with contextlib.suppress(Deposed):  # where beginning took too long, another server has it
+            with contextlib.suppress(Deposed):  # the start took too long, and another server has the lease
                 await self._work
         self._task = asyncio.get_running_loop().create_task(self._campaign())
 
     async def stop(self) -> None:
-        """End the work, and let another server have the lease at once."""
+        """Stop the controllers, and release the lease."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -118,7 +118,7 @@ class Leader:
                 log.info("controllers: the lease was not released and will expire")
 
     def named(self) -> str:
-        """Return the lease's holder, as this server knows it."""
+        """Return the lease's holder, as far as this server knows."""
         collection = self._api.cache.find_collection(self._kind.prefix)
         entry = collection.get(self._key) if collection is not None else None
         return str((entry.decode().get("spec") or {}).get("holderIdentity") or "") if entry is not None else ""
@@ -135,7 +135,7 @@ class Leader:
             await self._look.wait()
             timer.cancel()
             try:
-                async with asyncio.timeout(_ENDS):  # wait_for of Python 3.11 may take an end for an answer
+                async with asyncio.timeout(_ENDS):  # not wait_for, which in Python 3.11 can swallow a cancellation
                     await self._turn()
             except (StoreError, APIError, TimeoutError) as error:
                 log.warning("controllers: the lease was not renewed, trying again: %s", error or "no answer in time")
@@ -156,7 +156,7 @@ class Leader:
         holder = (entry.decode().get("spec") or {}).get("holderIdentity") if entry is not None else ""
         if holder == self.name and self.leading:
             if now < self._renewed + _RENEW / 2:
-                return  # it is we who wrote it just now
+                return  # our own last write
             await self._write(self.name, take=False)
             self._renewed = now
             return
@@ -170,7 +170,7 @@ class Leader:
             self._work = asyncio.get_running_loop().create_task(self._start_controllers())
 
     async def _write(self, holder: str, *, take: bool) -> None:
-        """Write the lease; take: and have all that its last holder writes fail from now on."""
+        """Write the lease. take: make all later writes of its previous holder fail."""
         entry = (await self._api.load_collection(self._kind)).get(self._key)
         now = datetime.fromtimestamp(clock.time(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         obj: Object = entry.decode() if entry is not None else self._new()
@@ -193,7 +193,8 @@ class Leader:
         finally:
             AUTHOR.reset(before)
         if take:
-            fence = await self._read_fence()  # its revision is the commit's only where the store is atomic
+            # read it back: without atomic commits, its revision can differ from that of the commit
+            fence = await self._read_fence()
             if fence is None or fence.stored.data != holder.encode():
                 raise _Outrun("another server has taken it since")
             self.guard = Operation(_FENCE, KEPT, fence.revision)

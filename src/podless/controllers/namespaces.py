@@ -1,4 +1,4 @@
-"""Namespaces: the system's own exist from the start, and a deleted one is emptied before it goes."""
+"""Creates the system namespaces, and empties deleted namespaces."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FINE = [
 
 
 class Namespaces(Controller):
-    """Makes the system namespaces and empties those that are being deleted."""
+    """Creates the system namespaces, and empties those that are being deleted. Keys are those of namespaces."""
 
     name = "poststarthook/start-system-namespaces-controller"
 
@@ -76,7 +76,7 @@ class Namespaces(Controller):
             self.run(entry.key, partial(self._empty, entry.key, entry.name))
 
     async def _empty(self, key: str, name: str) -> None:
-        """Delete everything in the namespace, wait until it is gone, then let the namespace go."""
+        """Delete everything in the namespace, wait until it is gone, then remove the namespace's finalizer."""
         changed = asyncio.Event()
         following: dict[str, Leave] = {}
         try:
@@ -93,7 +93,7 @@ class Namespaces(Controller):
         await amend_object(self.api, self._kind, key, _release)
 
     async def _clear(self, name: str, handler: EventHandler, following: dict[str, Leave]) -> dict[str, Left]:
-        """Delete the namespace's content. Returns, by resource, what remains; the handler gets its changes.
+        """Delete the namespace's content. Returns, by resource, what remains. handler: gets changes of the content.
 
         Other objects stay while there are pods, which may need them until they end: OrderedNamespaceDeletion of
         Kubernetes (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
@@ -119,19 +119,19 @@ class Namespaces(Controller):
 
 
 def _called(kind: Kind) -> str:
-    """Return a resource's name in a namespace's conditions: the core group has a trailing dot."""
+    """Return a resource's name in a namespace's conditions. In the core group it ends with a dot."""
     return f"{kind.plural}.{kind.group}"
 
 
 class Left(NamedTuple):
-    """The remaining objects of a resource in a namespace: their number, and the number that each finalizer holds."""
+    """The remaining objects of a resource in a namespace: their number, and the number for each finalizer."""
 
     objects: int
     held: Counter[str]
 
 
 def _report(obj: Object, left: dict[str, Left]) -> Object:
-    """Return the namespace with conditions that say what it waits for. Source: the documented namespace conditions."""
+    """Return the namespace with conditions that say what remains. Source: the documented namespace conditions."""
     objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
     held: Counter[str] = sum((one.held for one in left.values()), Counter())
     finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))

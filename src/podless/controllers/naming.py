@@ -1,6 +1,6 @@
-"""Accepts the names of definitions and writes the conditions for them.
+"""Accepts the names of definitions, and sets their conditions.
 
-Names are accepted within a group one after the other. Source: the naming and establishing controllers of
+Within a group, names are accepted one definition after the other. Source: the naming and establishing controllers of
 k8s.io/apiextensions-apiserver.
 """
 
@@ -24,7 +24,7 @@ from podless.verbs import storage
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
 
-SELF = "kube-apiserver"  # whom a real server names as the manager of a definition's status
+SELF = "kube-apiserver"  # the field manager of a definition's status in kube-apiserver
 _INSTALLING = ("False", "Installing", "the initial names have been accepted")
 _ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
 _BAD_BUNDLE = ("False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
@@ -33,41 +33,42 @@ _NAMES = Keys(f"{keys.OWN}names/", namespaced=False)
 
 
 class Naming:
-    """Knows the names that the definitions of each group have, and gives a definition its own."""
+    """Knows the accepted names of each group, and accepts names of definitions."""
 
     def __init__(self, api: API, kind: Kind) -> None:
         self._api = api
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
         self._names = api.cache.collection(_NAMES)
-        self._groups: dict[str, dict[str, Object | None]] = {}  # by group and key, the names given, once they are read
+        # by group and key, the accepted names; None if not read yet
+        self._groups: dict[str, dict[str, Object | None]] = {}
 
     async def load(self) -> None:
-        """Load the definitions. `note` must get every later change."""
+        """Load the definitions. Call `note_event` for each later change."""
         await self._names.load()
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._group(entry.key)[entry.key] = None
 
     def note_event(self, event: Event) -> None:
-        """Note a changed or deleted definition."""
+        """Record a changed or deleted definition."""
         if event.after is None:
             self._group(event.key).pop(event.key, None)
         else:
             self._group(event.key)[event.key] = None
 
     def unnamed(self, key: str) -> list[str]:
-        """Return the definitions of the key's group that lack a name, which may be free now."""
+        """Return the definitions of the key's group that lack a name, which can be free now."""
         entries = filter(None, map(self._collection.get, self._group(key)))
         return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
 
     def note_names(self, key: str, names: Object) -> None:
-        """Note the names of a definition that were read elsewhere."""
+        """Record the names of a definition that the caller has read."""
         self._group(key)[key] = names
 
     async def accept(self, key: str, definition: Object) -> Object | None:
-        """Accept or reject the names, then establish. Each stage is a separate write, as on a real server.
+        """Accept or reject the names, then establish. Each stage is a separate write, as in kube-apiserver.
 
-        Returns the definition after that, None if it is gone.
+        Returns the definition after that, None if it was deleted.
         """
         claim = _Claim(self._names, _group_of(key))
 
@@ -81,7 +82,8 @@ class Naming:
         write = partial(report_status, self._api, self._kind, key, hooks=False)
         known = await write(name, SELF, definition, along=claim.along)
         if known is not None and not has_condition(known, "Established"):
-            owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
+            # the first of the two writes has set the fields of both conditions
+            owned = not definition["status"].get("conditions")
             known = await write(_establish, "" if owned else SELF, known)
         return known
 
@@ -97,7 +99,7 @@ class Naming:
         return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
 
     def _others(self, key: str) -> list[Object]:
-        """Return the names of the other definitions of the group, as parts of definitions."""
+        """Return the other definitions of the group, reduced to their names."""
         group = self._group(key)
         found: list[Object] = []
         for other in group:
@@ -124,14 +126,14 @@ class Naming:
         return obj
 
     def _group(self, key: str) -> dict[str, Object | None]:
-        """Return the definitions of the group that a key's definition is of."""
+        """Return the definitions of the group of a definition."""
         return self._groups.setdefault(_group_of(key), {})
 
 
 class _Claim:
-    """Serializes the naming within a group on all servers, by a key that each acceptance writes.
+    """Serializes the acceptance of names within a group among all servers, with a key that each acceptance writes.
 
-    A server that did not write it last reads the names again. made: new names are taken.
+    A server that did not write it last reads the names again. made: new names are accepted.
     """
 
     def __init__(self, names: WatchCache, group: str) -> None:
@@ -145,13 +147,13 @@ class _Claim:
         return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()
 
     def read_names(self) -> None:
-        """Read the key. Names that are read later are at least as new."""
+        """Read the key. Call this before reading names, which are then at least as new."""
         entry = self._names.get(self._key)
         self._seen = entry.revision if entry is not None else 0
 
 
 def _group_of(key: str) -> str:
-    """Return the group that a definition's name ends with."""
+    """Return the group in a definition's name."""
     return keys.name_of(key).partition(".")[2]
 
 

@@ -1,4 +1,4 @@
-"""Keeps the usage in the status of each ResourceQuota."""
+"""Updates the usage in the status of ResourceQuotas."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from podless.runtime.meter import charge
 from podless.verbs.call import API
 
 _MEASURED = (("", "pods"), ("", "persistentvolumeclaims"), ("", "services"), ("resource.k8s.io", "resourceclaims"))
-_STEPS = 4  # that finding the kind of a name takes
-_MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of a quota's status
+_STEPS = 4  # steps to find the kind of a name
+_MANAGER = "kube-controller-manager"  # the manager of a quota's status in a real cluster
 
 
 class Quotas(Controller):
-    """Follows quotas and the objects that they count. Keys are namespaces."""
+    """Follows quotas and the objects that they count. Keys are those of namespaces."""
 
     name = "resourcequota-controller"
 
@@ -37,7 +37,7 @@ class Quotas(Controller):
         self._meter = meter
 
     async def begin(self) -> None:
-        """Load the quotas first, so that no create exceeds them; then count."""
+        """Load the quotas first, so that creates cannot exceed them; then count."""
         await self._collection.load()
         self.leave += [self._collection.add_event_handler(self._changed), self.api.registry.add_listener(self._recount)]
         self._recount()
@@ -47,14 +47,14 @@ class Quotas(Controller):
         await super().stop()
 
     def _recount(self) -> None:
-        """Look at all namespaces that have quotas."""
+        """Reconcile all namespaces that have quotas."""
         self._queue_quotas(entry.namespace for entry in self._collection.entries_under(self._kind.prefix)[0])
 
     def _changed(self, events: Sequence[Event]) -> None:
         self._queue_quotas(event.after.namespace for event in events if event.after is not None)
 
     def _counted(self, events: Sequence[Event], *, measured: bool) -> None:
-        """Recount quotas after counted objects came or went."""
+        """Reconcile quotas after counted objects were created or deleted. measured: also after updates."""
         moved = [entry for event in events if (entry := _moved(event, measured=measured)) is not None]
         if moved:
             self._queue_quotas(entry.namespace for entry in moved)
@@ -67,7 +67,7 @@ class Quotas(Controller):
         await asyncio.gather(*map(self._count, self._collection.entries_under(self._kind.keys.scope(key))[0]))
 
     async def _count(self, entry: Entry) -> None:
-        """Update the status of a quota to the present usage."""
+        """Update the status of a quota to the current usage."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
         found = await self.api.off_loop.slice(self._counted_kinds, hard)
@@ -88,7 +88,7 @@ class Quotas(Controller):
             await report_status(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
-        """Return the kinds that count under names of a quota."""
+        """Return the kinds that a quota counts, by their names in it."""
         found = {}
         for name in sorted(hard):
             charge(_STEPS)
@@ -97,7 +97,7 @@ class Quotas(Controller):
         return found
 
     def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
-        """Yield the kinds that are measured for the resources of a quota."""
+        """Yield the measured kinds of a quota, with the resources that it limits."""
         ordered = sorted(hard)
         for group, plural in _MEASURED:
             kind = self.api.registry.get(group, plural)
@@ -113,12 +113,12 @@ class Quotas(Controller):
     def _hear(self, kind: Kind, events: Sequence[Event]) -> None:
         if events:
             self._counted(events, measured=usage.usage_function(kind) is not None)
-        else:  # the resource is gone
+        else:  # the resource was removed
             self._followed.pop(kind.prefix, None)
 
 
 def _moved(event: Event, *, measured: bool) -> Entry | None:
-    """Return the object that was created or deleted; None for an update, unless it is measured."""
+    """Return the object that was created or deleted. None for an update, unless objects are measured."""
     if event.before is None or (measured and event.after is not None):
         return event.after
     return event.before if event.after is None else None

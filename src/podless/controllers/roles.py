@@ -1,8 +1,8 @@
-"""Roles: creates the default ones at the start, and fills aggregated ones.
+"""Creates the default roles and bindings at the start, and fills aggregated roles.
 
-At its start, a server adds what a default role or binding lacks, except objects with
-rbac.authorization.kubernetes.io/autoupdate: "false", and keeps additions. Aggregated rules are in force before the
-write that changes them is answered.
+At its start, a server adds missing rules and subjects to default roles and bindings, except objects with
+rbac.authorization.kubernetes.io/autoupdate: "false"; it keeps additions. Aggregated rules are in force before the write
+that changes them is answered.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
-_ALL = "all"  # roles gather from each other
-_AGAIN = "again"  # the same, for what did not come to an end
+_ALL = "all"  # aggregate all roles
+_AGAIN = "again"  # the same, later, for cycles of roles
 _LATER = 10.0  # seconds until then
-_MOST = 16  # how long a chain of roles may be that gather each other's rules before the answer
+_MOST = 16  # rounds of aggregation before a write is answered, which limits the length of chains
 
 
 class Roles(Controller):
-    """Keeps the default and the aggregated roles."""
+    """Maintains the default and the aggregated roles."""
 
     name = "poststarthook/rbac/bootstrap-roles"
     leads = False
@@ -39,7 +39,7 @@ class Roles(Controller):
     def __init__(self, api: API) -> None:
         super().__init__(api)
         self._roles = api.collection(CLUSTER_ROLES)
-        self._gathered = -1  # the change of a role up to which aggregated ones have their rules
+        self._gathered = -1  # the newest change of roles that is aggregated
 
     async def begin(self) -> None:
         """Create or repair default roles and bindings in one batch, then aggregate."""
@@ -75,20 +75,20 @@ class Roles(Controller):
             entries = self._entries()
             for entry in entries:
                 if b'"aggregationRule":{' in entry.body:
-                    # those that gather from each other come to an end only where each sees what the one before has
+                    # in a cycle, each role needs the result of the one before; otherwise it would never settle
                     await self._gather(entry.key, entries if first else self._entries(), ordered=first)
-                    await asyncio.sleep(0)  # it may have been much to look at
+                    await asyncio.sleep(0)  # other requests run in between, because there can be many roles
             if seen == self._roles.changed:
                 self._gathered = seen
                 return
-        self._gathered = self._roles.changed  # roles that aggregate each other never settle, so do not wait for that
+        self._gathered = self._roles.changed  # a cycle may never settle, so do not wait for it
         self.queue.add(_AGAIN, _LATER)
 
     def _entries(self) -> Sequence[Entry]:
         return self._roles.entries_under(self._roles.prefix)[0]
 
     async def _gather(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
-        """Set the rules that a role aggregates. ordered: their order counts, too; in a cycle it would never settle."""
+        """Set the rules of an aggregated role. ordered: compare their order, too; in a cycle it would never settle."""
         entry = self._roles.get(key)
         wanted = _selectors(entry) if entry is not None else None
         if entry is None or wanted is None:
@@ -116,7 +116,7 @@ def _selectors(entry: Entry) -> list[LabelSelector] | None:
 
 
 def _rules(entry: Entry) -> list[bytes]:
-    """Return the rules of a role as JSON; found once."""
+    """Return the rules of a role, each as JSON; cached."""
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
         rules = entry.forms["rules"] = [
@@ -126,13 +126,13 @@ def _rules(entry: Entry) -> list[bytes]:
 
 
 def _ruled(obj: Object, rules: list[Object]) -> Object:
-    """Return the role with these rules, in the field order of the struct."""
+    """Return the role with these rules, with fields in the order of the struct."""
     head = {name: obj[name] for name in ("kind", "apiVersion", "metadata")}
     return head | {"rules": rules} | ({"aggregationRule": obj["aggregationRule"]} if "aggregationRule" in obj else {})
 
 
 def _mended(found: Object, wanted: Object) -> Object:
-    """Return a stored default role or binding, completed with everything that the default has."""
+    """Return a stored default role or binding, completed with everything from the default one."""
     metadata = found["metadata"]
     if (metadata.get("annotations") or {}).get(roles.AUTOUPDATE) == "false":
         return found

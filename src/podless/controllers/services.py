@@ -1,7 +1,7 @@
-"""Dependents of services: Endpoints are deleted with their service, and each address has an IPAddress.
+"""Dependents of Services: Endpoints are deleted with their Service, and each cluster IP has an IPAddress.
 
-The leader does this before a write is answered, another server right after it. The start repairs what a server left
-that stopped in between. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
+The leader does this before it answers a write, another server right after its answer. The start repairs what a stopped
+server left undone. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _HEADLESS = b'"clusterIP":"None"'
 
 
 class ServiceDependents(Controller):
-    """Deletes Endpoints of services that are gone, makes and deletes IPAddresses. Keys are those of services.
+    """Deletes Endpoints of deleted Services; creates and deletes IPAddresses. Keys are those of Services.
 
-    EndpointSlices are left alone, and so are IPAddresses that clients made.
+    EndpointSlices, and IPAddresses of clients, are left alone.
     """
 
     name = "service-endpoints"
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._released: dict[str, set[str]] = {}  # addresses that a service had, by its key
-        self._addresses: WatchCache | None = None  # None where no IPAddresses are served
+        self._released: dict[str, set[str]] = {}  # former addresses of a Service, by its key
+        self._addresses: WatchCache | None = None  # None if IPAddresses are not served
 
     async def begin(self) -> None:
         services = await self.api.load_collection(SERVICES)
@@ -64,7 +64,7 @@ class ServiceDependents(Controller):
                 self.queue.add(event.key)
 
     def _note_stale(self, entry: Entry) -> None:
-        """Queue the deletion of an IPAddress whose service is gone or has other addresses."""
+        """Queue the deletion of an IPAddress whose Service was deleted or has other addresses."""
         obj = entry.decode()
         key = _holder(obj)
         if key is not None and (obj["metadata"].get("labels") or {}).get(_MANAGED) == _ALLOCATOR:
@@ -74,7 +74,7 @@ class ServiceDependents(Controller):
                 self.queue.add(key)
 
     def _missing(self, wanted: set[str]) -> list[str]:
-        """Return the addresses without IPAddress."""
+        """Return the addresses without an IPAddress."""
         found = self._addresses
         return [ip for ip in sorted(wanted) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
 
@@ -106,7 +106,7 @@ def _addresses(entry: Entry) -> set[str]:
 
 
 def _holder(obj: Object) -> str | None:
-    """Return the key of the service that an IPAddress is of."""
+    """Return the key of the Service that has the IPAddress."""
     parent = obj["spec"].get("parentRef") or {}
     if parent.get("group") or parent.get("resource") != SERVICES.plural:
         return None

@@ -1,4 +1,4 @@
-"""The registry of one server is kept in step with the stored definitions: every server does so for itself."""
+"""Updates the registry of one server for the stored definitions. Every server does so for itself."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from podless.verbs.call import API
 class Serving:
     """Brings definitions into force, and takes them down.
 
-    inherit: takes over the objects of an older generation of definitions for a kind that is about to be served. Returns
-    the revision from which the kind can be watched, 0 if there is nothing.
+    inherit: moves the objects of an older generation of definitions to a kind that is about to be served. It returns
+    the first revision from which the kind can be watched, 0 if there is nothing.
     """
 
     def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
         self._api = api
         self._inherit = inherit
         self._inherited: dict[str, int] = {}
-        self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were loaded again
+        self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were reloaded
 
     def _hooked(self, key: str) -> bool:
         """Return whether hooks convert the objects of a definition."""
@@ -33,7 +33,7 @@ class Serving:
         return hooks is not None and bool(hooks.converting(keys.name_of(key)))
 
     def convert_anew(self, key: str) -> bool:
-        """Forget what hooks have converted, after they were reloaded. Returns False if there is nothing.
+        """Drop the results of conversion hooks after they were reloaded. Returns False if there are none.
 
         Call `serve` afterwards.
         """
@@ -46,7 +46,7 @@ class Serving:
         return converts or bool(kind.more_subresources or self._answering(key))
 
     def _answering(self, key: str) -> Sequence[Object]:
-        """Return the hooks that answer subresources of a definition."""
+        """Return the hooks for subresources of a definition."""
         hooks = self._api.converter.hooks
         return hooks.answering(keys.name_of(key)) if hooks is not None else ()
 
@@ -61,12 +61,12 @@ class Serving:
                 self._api.cache.drop_collection(kind.prefix)
 
     def served(self, key: str) -> Kind | None:
-        """Return the kind that is served under the names of a definition."""
+        """Return the kind that is currently served under the names of a definition."""
         plural, _, group = keys.name_of(key).partition(".")
         return self._api.registry.get(group, plural)
 
     async def serve(self, definition: Object, entry: Entry) -> None:
-        """Bring a definition into force as it is stored. definition: the entry, decoded."""
+        """Bring a stored definition into force. definition: the entry, decoded."""
         created = self._inherited.get(entry.key, entry.created)
         changed = max(entry.revision, self._converts_since.get(entry.key, 0))
         compiled = partial(
@@ -92,14 +92,14 @@ class Serving:
                 or _hooks(served) != _hooks(kind)
                 or since > served.changed
             ):
-                # labels and conditions change nothing for its objects
+                # skipped for changes of labels and conditions, which do not affect its objects
                 self._api.registry.put_kind(kind)
         elif served is None or served.uid == kind.uid:
             self._api.registry.add_waiting(kind)
 
 
 def _hooks(kind: Kind) -> tuple[object, ...]:
-    """Return what converts the objects in place of a webhook, and the hooks that answer subresources.
+    """Return what converts the objects instead of a webhook, and the hooks for subresources.
 
     The converter is a hook ("" for any) or declared rules.
     """

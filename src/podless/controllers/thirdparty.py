@@ -1,7 +1,7 @@
 """Brings ThirdPartyResources into force, and moves their objects to a CustomResourceDefinition.
 
-As for definitions, the effects of a write come before its answer. Stored ones are in force even if their API is not
-served.
+As for definitions, the effects of a write come before its answer. Stored ThirdPartyResources are in force even if their
+API is not served.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from podless.verbs.call import API
 
 
 class ThirdParties(Controller):
-    """Keeps the registry in step with the stored ThirdPartyResources. Keys are theirs."""
+    """Updates the registry with the stored ThirdPartyResources. Keys are theirs."""
 
     name = "third-party-resource-controller"
     leads = False
@@ -49,7 +49,7 @@ class ThirdParties(Controller):
         return (self._kind,)
 
     async def stop(self) -> None:
-        """End background work; objects that are being moved still arrive."""
+        """Finish moving objects, then stop."""
         await asyncio.gather(*self._late, return_exceptions=True)
         await super().stop()
 
@@ -65,7 +65,7 @@ class ThirdParties(Controller):
             self._take_definition(key, entry)
 
     def _forget(self, key: str) -> None:
-        """Remove a deleted one and its endpoint, unless another definition has taken it over."""
+        """Remove a deleted ThirdPartyResource and its endpoint, unless another definition has taken them over."""
         kind = self._serving.pop(key, None)
         if kind is not None and self._mine(kind):
             self.api.registry.remove_kind(kind.group, kind.plural)
@@ -87,15 +87,15 @@ class ThirdParties(Controller):
             self.run(key, partial(self._take_down, key, kind))
 
     async def _take_down(self, key: str, kind: Kind) -> None:
-        """Delete the objects, wait for those that are held, then let it go."""
+        """Delete the objects, wait for those with finalizers, then remove our finalizer."""
         await empty_kind(self.api, kind)
         await amend_object(self.api, self._kind, key, _release)
 
     async def hand_over(self, heir: Kind) -> int:
-        """Give the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
+        """Move the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
 
-        In one transaction the ThirdPartyResource goes and, where the plural is another one, the objects move.
-        Returns the revision from which on their history may be watched, 0 where there was nothing to give.
+        One transaction deletes the ThirdPartyResource and, if the plural differs, moves the objects. Returns the first
+        revision from which their history can be watched, 0 if there was nothing to move.
         """
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             kind = self._serving.get(entry.key)
@@ -108,7 +108,7 @@ class ThirdParties(Controller):
         self._serving.pop(entry.key, None)
         moves = kind.prefix != heir.prefix
         if moves:
-            self.api.registry.remove_kind(kind.group, kind.plural)  # from here on clients cannot create new ones
+            self.api.registry.remove_kind(kind.group, kind.plural)  # clients cannot create objects from here on
 
         async def plan() -> list[Operation]:
             operations = await self._moves(kind, heir) if moves else []
@@ -127,7 +127,7 @@ class ThirdParties(Controller):
         return [operation for one in objects for operation in _moved(one, heir)]
 
     async def _follow(self, kind: Kind, heir: Kind) -> None:
-        """Move objects that requests in flight still write to the old place."""
+        """Move objects that requests in flight still write to the old keys."""
 
         def late(events: Sequence[Event]) -> None:
             if not any(event.after is not None for event in events):
@@ -143,7 +143,7 @@ class ThirdParties(Controller):
         await self._bring(kind, heir)
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:
-        while await self._moves(kind, heir):  # more may have come in the commit that moved the others
+        while await self._moves(kind, heir):  # the commit that moved the others can have more of them
             await storage.commit_together(self.api, lambda: self._moves(kind, heir))
 
 

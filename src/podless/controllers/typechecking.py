@@ -1,6 +1,6 @@
 """Type checks the expressions of ValidatingAdmissionPolicies against the kinds that they match.
 
-Errors are reported in the policy's status, and do not change what the policy does. Source: the controller
+Errors are reported in the policy's status, and do not change how it is evaluated. Source: the controller
 validatingadmissionpolicystatus of k8s.io/kubernetes, and k8s.io/apiserver pkg/admission/plugin/policy.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Named = tuple[str, str, str]  # group, version, kind
 
-_MOST = 10  # kinds that a rule is checked against, at most
+_MOST = 10  # maximum kinds to check a policy against
 
 
 class TypeChecking(Controller):
@@ -93,7 +93,7 @@ def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
 
 
 def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[Named, tuple[Kind, Version]]:
-    """Return the kinds that rules name, as far as they name them without wildcards."""
+    """Return the kinds that rules name without wildcards."""
     found: dict[Named, tuple[Kind, Version]] = {}
     for rule in rules:
         groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
@@ -112,7 +112,7 @@ def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[
 
 
 def _served(registry: Registry, group: str, version: str, resource: str) -> Iterator[tuple[Kind, Version]]:
-    """Yield the kinds of a resource; without a group it is looked for in all of them."""
+    """Yield the kinds of a resource. Without a group, all groups are searched."""
     name = resource.lower()
     for kind in registry:
         known = kind.by_version.get(version)
@@ -122,7 +122,7 @@ def _served(registry: Registry, group: str, version: str, resource: str) -> Iter
 
 def _environment(spec: Object, registry: Registry, kind: Kind, version: Version) -> TypedEnvironment:
     """Return the environment of a policy's expressions for the objects of one kind."""
-    from podless.cel.policies import TypedEnvironment  # takes its time, and is needed with the first policy only
+    from podless.cel.policies import TypedEnvironment  # a slow import, needed only for policies
 
     given = spec.get("paramKind")
     environment = TypedEnvironment(
@@ -145,5 +145,5 @@ def _parameters(registry: Registry, given: Object) -> Declared | None:
 def _declared(kind: Kind, version: Version) -> Declared:
     from podless.cel.declared import Declared
 
-    # to tell types apart, as a real server does by the nanoseconds of the time
+    # as in kube-apiserver, the nanoseconds make the names of types unique
     return Declared(resolve_schema(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")

@@ -1,6 +1,6 @@
-"""A work queue of keys: each is processed once however often it is added, and later after a failure.
+"""A work queue of keys: each is processed once however often it is added, and retried after a failure.
 
-As in client-go's work queue, a key that is added while it is processed comes again after that.
+As in client-go's work queue, a key that is added while it is processed is queued again afterwards.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ import asyncio
 import heapq
 import math
 
-_FIRST_RETRY = 0.05  # seconds after the first failure; twice as many after each further one
+_FIRST_RETRY = 0.05  # seconds after the first failure; the delay doubles with each further one
 _LAST_RETRY = 60.0
 
 
 class WorkQueue:
-    """A queue of keys with times from which on they are due; of several times for one key the earliest counts."""
+    """A queue of keys with due times. If a key is added several times, the earliest counts."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._due: dict[str, float] = {}
-        self._times: list[tuple[float, str]] = []  # a heap; what no longer agrees with _due does not count
+        self._times: list[tuple[float, str]] = []  # a heap; entries that differ from _due are ignored
         self._taken: set[str] = set()
         self._again: dict[str, float] = {}
         self._failures: dict[str, int] = {}
@@ -30,7 +30,7 @@ class WorkQueue:
         return len(self._due) + len(self._taken)
 
     def add(self, key: str, delay: float = 0.0) -> None:
-        """Add a key, due after some seconds, or earlier if it is due already."""
+        """Add a key, due after some seconds, or earlier if it already is."""
         time = self._loop.time() + delay if delay else 0.0
         waiting = self._again if key in self._taken else self._due
         if time >= waiting.get(key, time + 1):
@@ -60,7 +60,7 @@ class WorkQueue:
         return True
 
     def done(self, key: str, *, failed: bool = False) -> None:
-        """Note that a key was processed. A failed one comes again, later each time."""
+        """Note that a key was processed. A failed one is queued again, with a growing delay."""
         self._taken.discard(key)
         again = self._again.pop(key, None)
         if failed:
@@ -77,27 +77,27 @@ class WorkQueue:
 
     @property
     def busy(self) -> bool:
-        """Whether keys are due, or being worked on."""
-        if not self._due:  # as nearly always when a request asks
+        """Whether keys are due or in progress."""
+        if not self._due:  # the usual case, when a request waits
             return bool(self._taken)
         return bool(self._taken) or self._next() <= self._loop.time()
 
     def is_busy(self, within: float) -> bool:
-        """Return whether keys are being worked on, or due within so many seconds."""
+        """Return whether keys are in progress, or due within some seconds."""
         return bool(self._taken) or self._next() <= self._loop.time() + within
 
     def is_taken(self, key: str) -> bool:
-        """Return whether a key is being worked on."""
+        """Return whether a key is in progress."""
         return key in self._taken
 
     async def finished(self, key: str) -> None:
-        """Wait until a key that is being worked on is done."""
+        """Wait until a key is no longer in progress."""
         future = self._loop.create_future()
         self._awaited.setdefault(key, []).append(future)
         await future
 
     async def wait(self) -> None:
-        """Wait until a key is due, or a taken one is done."""
+        """Wait until a key is due, or one in progress is done."""
         self._changed.clear()
         time = self._next()
         if time <= self._loop.time():

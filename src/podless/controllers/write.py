@@ -1,4 +1,4 @@
-"""Writes that the server makes by itself: no request, no admission, the same store."""
+"""Writes by the server itself: like requests, but without admission."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from podless.verbs.storage import AttemptOutcome, Next
 
 Change = Callable[[Object], Object]
 
-_TOGETHER = 256  # deletes that are under way at once; they share commits
+_TOGETHER = 256  # concurrent deletes; they share commits
 
 
 class Constant(NamedTuple):
@@ -39,7 +39,7 @@ class Constant(NamedTuple):
     time: bytes
 
     def anew(self) -> Stored:
-        """Return the object with a new uid and time, which have the same length, so that the offset stays valid."""
+        """Return the object with a new uid and time. Their lengths are equal, so the offset stays valid."""
         data = self.stored.data.replace(self.uid, uids.make_uid().encode()).replace(self.time, clock.now().encode())
         return Stored(data, self.stored.offset)
 
@@ -49,9 +49,9 @@ async def make_object(
 ) -> None:
     """Create an object on the server's behalf, unless it exists.
 
-    obj: its metadata has a name, and a namespace if the kind has one; its status is kept. manager: of the other fields,
-    "" for none. reporter: the managedFields entry of the status. constant: the time of `obj`, if it is the same in
-    every server otherwise; it is computed once for its kind then.
+    obj: its metadata has a name, and a namespace if the kind is namespaced; its status is kept. manager: of the fields
+    other than the status, "" for none. reporter: the managedFields entry of the status. constant: the time in `obj`, if
+    `obj` is otherwise the same in every server; its stored form is then computed once.
     """
     metadata = obj["metadata"]
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
@@ -63,13 +63,13 @@ async def make_object(
         whole = await _whole(kind, obj, manager)
         if reporter is not None:
             whole["metadata"]["managedFields"].insert(0, reporter)
-        if constant and constant == clock.now():  # all times in the object are this one
+        if constant and constant == clock.now():  # only if all times in the object are this one
             known[key] = Constant(view.encode_object(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
         await storage.store_new(api, kind, key, whole)
 
 
 async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
-    """Return a new object with everything that a server adds."""
+    """Return a new object with all fields that a server adds."""
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata, status = obj["metadata"], obj.pop("status", None)
@@ -88,9 +88,9 @@ async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
 async def amend_object(
     api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, hooks: bool = True
 ) -> None:
-    """Change an object on the server's behalf. change: gets it decoded and returns it, or None to delete it.
+    """Change an object on the server's behalf. change: gets the decoded object, and returns it or None to delete it.
 
-    Repeated after a conflict. A missing or unchanged object is left alone. hooks: False within follow-up work of such
+    Retried after a conflict. A missing or unchanged object is left alone. hooks: False within follow-up work of such
     writes. Raises Unavailable.
     """
 
@@ -104,7 +104,7 @@ async def amend_object(
 
 
 async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
-    """Delete an object that is still at a revision, regardless of finalizers."""
+    """Delete an object if it is still at a revision, regardless of finalizers."""
 
     async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         return AttemptOutcome.DELETE if entry is not None and entry.revision == revision else AttemptOutcome.KEEP
@@ -123,10 +123,11 @@ async def report_status(
     along: Along | None = None,
     hooks: bool = True,
 ) -> Object | None:
-    """Change the status of an object, as `with_status`.
+    """Change the status of an object, as in `with_status`.
 
-    known: the object decoded, in its last known state. along: committed with it, created after the change. hooks: as
-    for `amend_object`. Returns the new object, None if it is gone. Repeated after a conflict. Raises Unavailable.
+    known: the decoded object in its last known state. along: creates an operation that is committed with the change.
+    hooks: as for `amend_object`. Returns the new object, None if it does not exist. Retried after a conflict. Raises
+    Unavailable.
     """
     version = kind.by_version[kind.storage_version]
     obj = known
@@ -149,7 +150,7 @@ async def report_status(
 
 
 async def apply_status(api: API, kind: Kind, name: str, manager: str, status: Object) -> None:
-    """Apply a part of the status of an object in no namespace, by force; one that is gone is left alone."""
+    """Apply a part of the status of a cluster-scoped object, with force. A missing object is left alone."""
     version = kind.by_version[kind.storage_version]
     head = {"kind": kind.kind, "apiVersion": kind.api_version(version.name)}
     body = serializer.encode_json({**head, "metadata": {"name": name}, "status": status})
@@ -160,7 +161,7 @@ async def apply_status(api: API, kind: Kind, name: str, manager: str, status: Ob
 
 
 def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object:
-    """Return an object with another status, written by a manager; "" leaves managed fields unchanged.
+    """Return an object with a changed status. manager: of the change, "" to leave managed fields unchanged.
 
     Everything except metadata and status is shared with the old object.
     """
@@ -171,14 +172,14 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
 
 
 def own_version(kind: Kind, entry: Entry) -> Version:
-    """Return the version in which the server handles an object itself, without webhooks."""
+    """Return a version that the server can use without a conversion webhook: the stored version if there is one."""
     if kind.webhook is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:
         return stored
     return kind.by_version[kind.storage_version]
 
 
 async def empty_kind(api: API, kind: Kind) -> None:
-    """Delete all objects of a kind, and wait for those that finalizers hold."""
+    """Delete all objects of a kind, and wait for those with finalizers."""
     collection = await api.load_collection(kind)
     changed = asyncio.Event()
     leave = collection.add_event_handler(lambda _: changed.set())
@@ -192,7 +193,7 @@ async def empty_kind(api: API, kind: Kind) -> None:
 
 
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
-    """Delete objects as a client would: those with finalizers are marked and wait."""
+    """Delete objects as a client would: those with finalizers are marked and kept."""
     options = DeleteOptions(False, "", None, None)
 
     async def one(entry: Entry) -> None:

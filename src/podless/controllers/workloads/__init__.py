@@ -1,6 +1,6 @@
 """Simulates kube-controller-manager and kubelets, for tests. Off by default.
 
-They do the common cases of the real ones, as clients would: their requests pass admission.
+The simulated controllers cover the common cases, and act as clients: their requests pass admission.
 docs/reference/controllers.md lists what is left out.
 """
 
@@ -12,7 +12,7 @@ from importlib import import_module
 from podless.controllers.controller import Controller
 from podless.verbs.call import API
 
-# by name, modules and the controllers in them
+# module: controller names and classes
 _KNOWN: Mapping[str, Mapping[str, str]] = {
     "daemonset": {"daemonsets": "DaemonSets"},
     "deployment": {"replicas": "ReplicaSets", "deployments": "Deployments"},
@@ -27,7 +27,7 @@ NAMES = tuple(_KNOWN)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Return the controllers in a list: deployment,ready or * for all. Raises ValueError."""
+    """Parse a list of controllers: deployment,ready or * for all. Raises ValueError."""
     return check_names([name for name in text.split(",") if name])
 
 
@@ -42,7 +42,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def build_controllers(api: API, names: Sequence[str]) -> list[Controller]:
-    """Return the controllers of these names."""
+    """Create the controllers with these names."""
     return [
         getattr(import_module(f"{__name__}.{module}"), controller)(api)
         for name in names

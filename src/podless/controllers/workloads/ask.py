@@ -1,4 +1,4 @@
-"""Requests of controllers as clients, which pass admission."""
+"""Requests that the simulated controllers make as clients; they pass admission."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def create_object(api: API, kind: Kind, obj: Object) -> Object:
 
 
 async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> None:
-    """Change an object, unless it is gone. Raises APIError."""
+    """Change an object, unless it does not exist. Raises APIError."""
     await _patch(api, kind, obj["metadata"], changes, "")
 
 
@@ -51,23 +51,23 @@ async def report_status(api: API, kind: Kind, obj: Object, status: Object) -> No
 
 async def _patch(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
     changes = {"metadata": {"uid": metadata["uid"]}, **changes}
-    with suppress(NotFound, Conflict):  # gone, and perhaps another one has come
+    with suppress(NotFound, Conflict):  # deleted, or replaced by another object with its name
         await patch.patch_object(api, _call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
 
 
 async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
-    """Delete an object, unless it is gone. Raises APIError."""
+    """Delete an object, unless it does not exist. Raises APIError."""
     metadata = obj["metadata"]
     wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
         await delete.delete_object(api, _call(kind, metadata, metadata["name"], wanted, _JSON))
 
 
-_SAID_MOST = 1024  # bytes of an event's message
+_SAID_MOST = 1024  # maximum bytes of an event's message
 
 
 async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
-    """Record an event of type Warning about an object; the same reason again only counts. Failures are ignored."""
+    """Record a Warning event about an object. If the reason repeats, only its count grows. Errors are ignored."""
     metadata, now = obj["metadata"], clock.now()
     digest = hashlib.sha256(f"{metadata['uid']} {reason}".encode()).hexdigest()[:16]
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
@@ -88,7 +88,7 @@ async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message
 
 
 def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
-    """Return the conditions of an object with these: type, whether it is met, why, and a text for people."""
+    """Return an object's conditions with these added or changed: type, whether it is met, reason, message."""
     known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
     for kind, met, reason, message in found:
         value, before = "True" if met else "False", known.get(kind) or {}

@@ -1,4 +1,4 @@
-"""Services of type LoadBalancer get an address outside."""
+"""Gives Services of type LoadBalancer an external address."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from podless.runtime.jsonobject import Object
 
 
 class LoadBalancers(Controller):
-    """Sets the load balancer address of a service: the one that it asks for, or its cluster address.
+    """Sets the load balancer address of a Service: the requested one, or its cluster IP.
 
-    Keys are Services.
+    Keys are those of Services.
     """
 
     name = "service-lb-controller"
@@ -20,7 +20,7 @@ class LoadBalancers(Controller):
         await self.follow(SERVICES)
 
     async def reconcile(self, key: str) -> None:
-        """Give an address to a Service without one; Services with a loadBalancerClass are skipped."""
+        """Set the address of a Service without one. Services with a loadBalancerClass are skipped."""
         entry = self.api.collection(SERVICES).get(key)
         if entry is None or entry.terminating:
             return

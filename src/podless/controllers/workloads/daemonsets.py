@@ -1,4 +1,4 @@
-"""DaemonSets get a pod on each node."""
+"""Creates the pods of DaemonSets, one on each node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REVISION = "controller-revision-hash"
 
 
 class DaemonSets(OwnerController):
-    """Creates a pod for each node that the template selects, and replaces pods one after the other."""
+    """Creates a pod for each node that the template selects, and replaces outdated pods one after the other."""
 
     name = "daemonset-controller"
     owners, things = DAEMON_SETS, PODS
@@ -37,7 +37,7 @@ class DaemonSets(OwnerController):
             over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)
             if over and not pods.is_terminating(pod):
                 await self.drop(pod)
-        there = {pod["spec"].get("nodeName") for pod in made}  # who is going has its node until it is gone
+        there = {pod["spec"].get("nodeName") for pod in made}  # a terminating pod occupies its node until it is deleted
         for node in sorted(wanted - there):
             await self._make(obj, node, revision)
         live = [pod for pod in live if pod["spec"].get("nodeName") in wanted]
@@ -48,7 +48,7 @@ class DaemonSets(OwnerController):
         await self._report(key, obj, live, len(wanted), revision)
 
     def _nodes(self, selector: Object) -> set[str]:
-        """Return the names of the nodes that get a pod."""
+        """Return the names of the nodes that match a node selector."""
         found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
         return {one["name"] for one in found if selector.items() <= (one.get("labels") or {}).items()}
 

@@ -1,4 +1,4 @@
-"""Deployments get ReplicaSets, and pass from one to the next. Source: the documented rolling update."""
+"""Creates the ReplicaSets of Deployments, and performs rolling updates, as Kubernetes documents them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum avai
 
 
 class Deployments(OwnerController):
-    """Creates one ReplicaSet for each template, and moves all pods to the latest."""
+    """Creates one ReplicaSet for each template, and moves all replicas to the latest."""
 
     name = "deployment-controller"
     owners, things = DEPLOYMENTS, REPLICA_SETS
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
-        """Create the replica set of the current template, then move replicas to it step by step."""
+        """Create the ReplicaSet of the current template, then move replicas to it step by step."""
         sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_revision)
         wanted = hashes.hash_template(obj["spec"]["template"])
@@ -34,7 +34,7 @@ class Deployments(OwnerController):
             newest = max(map(_revision, sets), default=0)
             if new is None:
                 await self._make(obj, wanted, newest + 1, _growth(obj, None, old))
-                return  # its creation queues the deployment again
+                return  # the creation queues the Deployment again
             if _revision(new) < newest:
                 await ask.change_object(self.api, REPLICA_SETS, new, _marked(newest + 1))
                 await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(newest + 1))
@@ -61,7 +61,7 @@ class Deployments(OwnerController):
         await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(revision))
 
     async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
-        """Move some replicas to the new set."""
+        """Move some replicas to the new ReplicaSet."""
         await self._scale(new, _growth(obj, new, old))
         least = _limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
@@ -71,7 +71,7 @@ class Deployments(OwnerController):
         away = _wanted(new) - _able(new)
         down = sum(map(_wanted, [new, *old])) - least - away
         left = {one["metadata"]["name"]: _wanted(one) for one in old}
-        for one in old:  # what does not work goes first
+        for one in old:  # scale down unavailable pods first
             lost = min(max(down, 0), max(left[one["metadata"]["name"]] - _able(one), 0))
             left[one["metadata"]["name"]] -= lost
             down -= lost
@@ -87,7 +87,7 @@ class Deployments(OwnerController):
             await ask.change_object(self.api, REPLICA_SETS, one, {"spec": {"replicas": replicas}})
 
     async def _forget(self, obj: Object, old: list[Object]) -> None:
-        """Delete the oldest empty sets beyond those that are kept."""
+        """Delete the oldest empty ReplicaSets beyond the revision history limit."""
         empty = [one for one in old if not _wanted(one) and not _count(one, "replicas")]
         kept = obj["spec"].get("revisionHistoryLimit")
         for one in empty[: max(0, len(empty) - (10 if kept is None else kept))]:
@@ -126,12 +126,12 @@ class Deployments(OwnerController):
 
 
 def _failures(one: Object) -> list[Object]:
-    """Return the condition of a set that says that its pods cannot be made."""
+    """Return the ReplicaFailure condition of a ReplicaSet."""
     return [each for each in (one.get("status") or {}).get("conditions") or () if each["type"] == _FAILURE]
 
 
 def _growth(obj: Object, new: Object | None, old: list[Object]) -> int:
-    """Return how many replicas the new set may have now."""
+    """Return the number of replicas that the new ReplicaSet may have now."""
     wanted: int = obj["spec"]["replicas"]
     now = _wanted(new) if new is not None else 0
     if now >= wanted:

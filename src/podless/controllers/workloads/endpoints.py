@@ -1,4 +1,4 @@
-"""Services with a selector get Endpoints: the addresses of their pods."""
+"""Creates Endpoints and an EndpointSlice for Services with a selector."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from podless.runtime.jsonobject import Object
 
 _SERVICE = "kubernetes.io/service-name"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
-_SLICES = "endpointslice-controller.k8s.io"  # the real controller's name: clients look for it
-_MOST = 1000  # addresses
+_SLICES = "endpointslice-controller.k8s.io"  # the name of the real controller, which clients look for
+_MOST = 1000  # maximum addresses
 
 
 class ServiceEndpoints(Controller):
-    """Makes Endpoints and one EndpointSlice for each Service with a selector, of IPv4 addresses. Keys are Services."""
+    """Maintains Endpoints and one EndpointSlice for each Service with a selector, with IPv4 addresses.
+
+    Keys are those of Services.
+    """
 
     name = "endpoint-controller"
 
@@ -56,7 +59,7 @@ class ServiceEndpoints(Controller):
         await self._put_object(ENDPOINT_SLICES, _slice(service, chosen[:_MOST], ports))
 
     async def _put_object(self, kind: Kind, wanted: Object) -> None:
-        """Make an object, or change it where it says something else."""
+        """Create an object, or update it if it differs."""
         metadata = wanted["metadata"]
         entry = (await self.api.load_collection(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:
@@ -75,7 +78,7 @@ class ServiceEndpoints(Controller):
 
 
 def _ports(service: Object, chosen: list[Object]) -> list[Object]:
-    """Return the ports of a service as its pods have them; names of ports are looked up in the first pod."""
+    """Return the ports of a Service with the pods' port numbers. Named ports are looked up in the first pod."""
     given = [one for pod in chosen[:1] for each in pod["spec"]["containers"] for one in each.get("ports") or ()]
     named = {one["name"]: one["containerPort"] for one in given if one.get("name")}
     found: list[Object] = []

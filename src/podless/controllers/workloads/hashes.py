@@ -1,4 +1,4 @@
-"""Hashes of templates: the same for equal templates."""
+"""Hashes of pod templates. Equal templates have equal hashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LENGTH = 10
 
 
 def hash_template(template: dict[str, Any]) -> str:
-    """Return a hash of letters and digits that form no words."""
+    """Return a hash as in Kubernetes' pod-template-hash: without vowels, so that it contains no words."""
     number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
     found = ""
     for _ in range(_LENGTH):

@@ -1,4 +1,4 @@
-"""Jobs get pods until enough of them have succeeded."""
+"""Creates the pods of Jobs until enough of them have succeeded."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
-_SELF = "kubernetes.io/job-controller"  # as spec.managedBy
+_SELF = "kubernetes.io/job-controller"  # in spec.managedBy
 _ENDS = ("Complete", "Failed")
 
 
 class Jobs(OwnerController):
-    """Makes as many pods as may run at once, until the job is complete or has failed too often."""
+    """Creates as many pods as may run in parallel, until the Job is complete or has failed too often."""
 
     name = "job-controller"
     owners, things = JOBS, PODS
@@ -54,7 +54,7 @@ class Jobs(OwnerController):
         await ask.report_status(self.api, JOBS, obj, counts)
 
     async def _finish(self, obj: Object, active: list[Object], counts: Object, *, finished: bool) -> None:
-        """Write the interim condition first, as the real controller does, then the final one."""
+        """Write the interim condition first, then the final one, as the real controller does."""
         await self._end(active)
         if finished:
             reason, first, last = ("CompletionsReached", "Reached expected number of succeeded pods"), *_GOOD
@@ -109,7 +109,7 @@ def _indexes(made: list[Object]) -> set[int]:
 
 
 def _written(indexes: list[int]) -> str:
-    """Return indexes as a text: 0-2,5."""
+    """Format indexes as in a Job's status: 0-2,5."""
     spans: list[list[int]] = []
     for index in indexes:
         if spans and spans[-1][1] == index - 1:

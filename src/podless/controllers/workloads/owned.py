@@ -1,4 +1,4 @@
-"""The base of controllers that create objects for owners."""
+"""The base class of controllers that create objects for owners."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
-MOST_PODS = 10_000  # in all namespaces; the stand-ins make no more
-_AGAIN = 5.0  # seconds after a rejected create
+MOST_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
+_AGAIN = 5.0  # seconds until a rejected create is retried
 
 
 class CannotMake(Exception):
-    """A thing could not be made; the text says why."""
+    """An object could not be created. The text says why."""
 
 
 class _Place(NamedTuple):
-    """The owner of an object: its uid and key."""
+    """The owner of an object: uid and key."""
 
     uid: str
     key: str
 
 
 class OwnerController(Controller):
-    """Reconciles objects of a kind, the owners, by what was created for them. Keys are those of owners.
+    """Reconciles owners by the objects that were created for them. Keys are those of owners.
 
-    owners: their kind. things: the kind of the created objects. Objects of others are not adopted.
+    owners: their kind. things: the kind of the created objects. Objects of other owners are not adopted.
     """
 
     owners: ClassVar[Kind]
@@ -42,9 +42,9 @@ class OwnerController(Controller):
     def __init__(self, api: API) -> None:
         super().__init__(api)
         self._places: dict[str, _Place] = {}
-        self._resting: set[str] = set()  # keys that are due at some later time of the clock
+        self._resting: set[str] = set()  # keys that are queued for a later time
         self._making = 0
-        self._made: dict[str, dict[str, Object]] = {}  # by uid of the owner and key
+        self._made: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
 
     async def begin(self) -> None:
         await self.follow(self.owners)
@@ -59,7 +59,7 @@ class OwnerController(Controller):
             self._note_owned(event.key, event.after.decode() if event.after is not None else None)
 
     def _note_owned(self, key: str, obj: Object | None) -> None:
-        """Note a created object, or that it is gone."""
+        """Record a created object, or its deletion."""
         before = self._places.pop(key, None)
         if before is not None:
             left = self._made[before.uid]
@@ -82,12 +82,12 @@ class OwnerController(Controller):
         return None
 
     def rest(self, key: str, seconds: float) -> None:
-        """Look at an owner again when the clock has gone on by so many seconds."""
+        """Reconcile an owner again after some seconds of the server's clock."""
         self._resting.add(key)
         self.queue.add(key, seconds)
 
     def _advanced(self, seconds: float) -> None:
-        """Look at all owners that rest: the clock was moved."""
+        """Reconcile all owners in `rest` again, because the clock was advanced."""
         for key in self._resting:
             self.queue.add(key)
 
@@ -107,7 +107,7 @@ class OwnerController(Controller):
         raise NotImplementedError
 
     async def make(self, owner: Object, obj: Object) -> None:
-        """Make a thing for an owner. Raises CannotMake, once an event says so, and StoreError."""
+        """Create an object for an owner. Raises StoreError, and CannotMake after recording an event."""
         metadata, kind = owner["metadata"], self.owners
         ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
         ref |= {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
@@ -128,12 +128,12 @@ class OwnerController(Controller):
         self._note_owned(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def drop(self, obj: Object) -> None:
-        """Delete a thing."""
+        """Delete an object."""
         await ask.drop_object(self.api, self.things, obj)
 
 
 def pod_of(template: Object, **metadata: Any) -> Object:
-    """Return a pod from a template. metadata: additional metadata."""
+    """Return a pod for a template. metadata: additional metadata."""
     given = template.get("metadata") or {}
     kept = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
     return {"metadata": {**kept, **metadata}, "spec": dict(template["spec"])}

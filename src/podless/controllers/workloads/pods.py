@@ -18,22 +18,22 @@ def pod_phase(pod: Object) -> str:
 
 
 def is_terminating(pod: Object) -> bool:
-    """Return whether it is being deleted."""
+    """Return whether the pod is being deleted."""
     return "deletionTimestamp" in pod["metadata"]
 
 
 def is_active(pod: Object) -> bool:
-    """Return whether it is at work, or will be."""
+    """Return whether the pod is neither finished nor being deleted."""
     return not is_terminating(pod) and pod_phase(pod) not in ("Succeeded", "Failed")
 
 
 def is_ready(pod: Object) -> bool:
-    """Return whether it can be talked to."""
+    """Return whether the pod has the condition Ready."""
     return _readiness(pod).get("status") == "True"
 
 
 def seconds_until_available(pod: Object, seconds: int) -> float:
-    """Return the seconds until the pod has been ready for so long; negative if it is not ready."""
+    """Return the seconds until the pod has been ready for `seconds`; negative if it is not ready."""
     if not is_ready(pod):
         return -1.0
     since = _readiness(pod).get("lastTransitionTime")
@@ -48,7 +48,7 @@ def _readiness(pod: Object) -> Object:
 
 
 def count_ready(pods: list[Object], seconds: int) -> tuple[int, int, float]:
-    """Return how many pods are ready, how many are available, and in how many seconds to look again (0: never)."""
+    """Return the number of ready pods, of available pods, and the seconds until the next check (0: never)."""
     waits = [seconds_until_available(pod, seconds) for pod in pods]
     rests = [wait for wait in waits if wait > 0]
     return sum(wait >= 0 for wait in waits), waits.count(0.0), min(rests, default=0.0)

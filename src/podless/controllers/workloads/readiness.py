@@ -1,4 +1,4 @@
-"""Simulates kubelets: pods run and are ready at once, as with kwok."""
+"""Simulates kubelets: pods run and are ready immediately, as with kwok."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MANY = (1 << 24) - 2
 
 
 class Readiness(Controller):
-    """Sets pods Running and Ready, whatever their probes and gates; pods of jobs succeed at once.
+    """Sets pods Running and Ready, whatever their probes and gates; pods of Jobs succeed immediately.
 
-    Pods that are being deleted become unready and are removed, unless finalizers hold them.
+    Pods that are being deleted become unready and are then removed, unless they have finalizers.
     """
 
     name = "podless-ready"
@@ -47,13 +47,13 @@ class Readiness(Controller):
             self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
-        """Set a pod running, or remove it if it is being deleted."""
+        """Set a pod Running, or remove it if it is being deleted."""
         entry = self.api.collection(PODS).get(key)
         if entry is None:
             return
         pod = entry.decode()
         if pods.is_terminating(pod):
-            if pods.is_ready(pod):  # watchers see it before the pod is deleted; this change queues the key again
+            if pods.is_ready(pod):  # watchers see the change before the delete, and it queues the key again
                 await ask.report_status(self.api, PODS, pod, _stopped(pod))
             elif not pod["metadata"].get("finalizers"):
                 await ask.drop_object(self.api, PODS, pod, gracePeriodSeconds=0)
@@ -75,7 +75,7 @@ class Readiness(Controller):
         }
 
     def _address(self) -> str:
-        """Return an address without a listener, unique since the start."""
+        """Return a loopback address without a listener, unique since the start."""
         self._given += 1
         return str(IPv4Address(_FIRST + self._given % _MANY))
 
@@ -88,7 +88,7 @@ def _conditions(pod: Object, ready: bool, reason: str, message: str, *more: tupl
 
 
 def _stopped(pod: Object) -> Object:
-    """Return the status of one whose containers have ended."""
+    """Return the status of a pod whose containers have terminated."""
     given = pod["spec"]["containers"]
     message = f"containers with unready status: [{' '.join(one['name'] for one in given)}]"
     conditions = _conditions(pod, False, "ContainersNotReady", message)

@@ -1,4 +1,4 @@
-"""ReplicaSets get their pods."""
+"""Creates and deletes the pods of ReplicaSets."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
 from podless.runtime.jsonobject import Object
 
-_AT_ONCE = 64  # requests
-_BURST = 500  # pods that are made before the ReplicaSet is looked at again; as the real one has it
+_AT_ONCE = 64  # concurrent requests
+_BURST = 500  # pods created in one reconciliation, as in the real controller
 _FAILURE = "ReplicaFailure"
 
 
 class ReplicaSets(OwnerController):
-    """Makes and deletes pods until there are as many as wanted, and counts them."""
+    """Creates and deletes pods until their number is the wanted one, and counts them."""
 
     name = "replicaset-controller"
     owners, things = REPLICA_SETS, PODS
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
-        """Create missing pods; delete surplus ones, first those that are not ready, then the newest."""
+        """Create missing pods; delete surplus ones, first unready ones, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
         active = [pod for pod in made if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
@@ -39,7 +39,7 @@ class ReplicaSets(OwnerController):
             raise CannotMake(failure)
 
     async def _make(self, obj: Object, pod: Object, missing: int) -> str:
-        """Create this many pods, up to the first that is rejected. Returns the reason, or ""."""
+        """Create this many pods; stop at the first rejection. Returns its reason, or ""."""
         for start in range(0, missing, _AT_ONCE):
             made = (self.make(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
             for outcome in await asyncio.gather(*made, return_exceptions=True):

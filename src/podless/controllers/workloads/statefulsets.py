@@ -1,4 +1,4 @@
-"""StatefulSets get their pods, one after the other, and their claims."""
+"""Creates the pods of StatefulSets in order, and their claims."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REVISION, _POD, _INDEX = (
 
 
 class StatefulSets(OwnerController):
-    """Creates numbered pods, and replaces them when the template changes."""
+    """Creates pods with ordinals, and replaces them when the template changes."""
 
     name = "statefulset-controller"
     owners, things = STATEFUL_SETS, PODS
@@ -33,7 +33,7 @@ class StatefulSets(OwnerController):
         await self._report(key, obj, list(known.values()), revision)
 
     async def _ended(self, known: dict[int, Object]) -> bool:
-        """Return whether a pod has ended and was deleted, to be replaced."""
+        """Delete finished pods, to be replaced. Return whether there were any."""
         over = [
             pod
             for pod in known.values()
@@ -44,9 +44,9 @@ class StatefulSets(OwnerController):
         return bool(over)
 
     async def _grow(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> bool:
-        """Create missing pods; in order, each when those before it are ready.
+        """Create missing pods; if ordered, each after those before it are ready.
 
-        Returns whether all are there and ready.
+        Returns whether all pods exist and are ready.
         """
         ordered = obj["spec"].get("podManagementPolicy") != "Parallel"
         whole = True
@@ -61,7 +61,7 @@ class StatefulSets(OwnerController):
         return whole
 
     async def _shrink(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> None:
-        """Drop the last that is too much, or else the last with an old template."""
+        """Delete the last surplus pod, or else the last pod with an old template."""
         parallel = obj["spec"].get("podManagementPolicy") == "Parallel"
         extra = sorted((number for number in known if number not in wanted), reverse=True)
         for number in extra if parallel else extra[:1]:
@@ -94,7 +94,7 @@ class StatefulSets(OwnerController):
         await self.make(obj, pod)
 
     async def _claim(self, obj: Object, claim: Object, name: str) -> None:
-        """Make a claim that is not there; it stays when the set goes."""
+        """Create a claim unless it exists. It is kept when the StatefulSet is deleted."""
         namespace = obj["metadata"]["namespace"]
         if (await self.api.load_collection(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
             return

@@ -1,4 +1,4 @@
-"""Binds claims to empty volumes, and releases unused claims and volumes."""
+"""Binds PersistentVolumeClaims to empty volumes, and releases unused claims and volumes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ _MADE_BY = "pv.kubernetes.io/provisioned-by"
 
 
 class Volumes(Controller):
-    """Makes a volume for each claim, or takes the one that the claim names. Keys are those of claims, volumes and
-    classes of their attributes.
+    """Creates a volume for each claim, or binds the one that the claim names.
+
+    Keys are those of claims, volumes, and VolumeAttributesClasses.
     """
 
     name = "persistentvolume-binder-controller"
@@ -64,7 +65,7 @@ class Volumes(Controller):
             await {CLAIMS: self._claim, VOLUMES: self._volume, CLASSES: self._class}[kind](entry.decode())
 
     async def _class(self, held: Object) -> None:
-        """Release a storage class that is being deleted, once no claim and no volume uses it."""
+        """Release a class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in held["metadata"]:
             return
         users = (
@@ -83,18 +84,18 @@ class Volumes(Controller):
             return
         name = spec.get("volumeName") or f"pvc-{metadata['uid']}"
         if not spec.get("volumeName"):
-            with suppress(AlreadyExists):  # of an attempt before
+            with suppress(AlreadyExists):  # left by an earlier attempt
                 await ask.create_object(self.api, VOLUMES, _volume(claim, name))
             await ask.change_object(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
         entry = self.api.collection(VOLUMES).get(VOLUMES.key("", name))
         if entry is None:
-            return  # its coming brings the claim again, if it says whose it is
+            return  # its creation queues the claim again, if it has a claimRef
         volume = entry.decode()["spec"]
         status = {"phase": "Bound", "accessModes": volume["accessModes"], "capacity": volume["capacity"]}
         await ask.report_status(self.api, CLAIMS, claim, status)
 
     def _in_use(self, claim: Object) -> bool:
-        """Return whether a pod that has not ended names the claim."""
+        """Return whether a pod that has not finished uses the claim."""
         metadata = claim["metadata"]
         found = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
@@ -119,7 +120,7 @@ class Volumes(Controller):
             await ask.drop_object(self.api, VOLUMES, volume)
 
     async def _let_go(self, kind: Kind, obj: Object) -> None:
-        """Take off what keeps it while it is in use."""
+        """Remove the finalizer that protects an object in use."""
         known = obj["metadata"].get("finalizers") or []
         left = [one for one in known if one != _HELD[kind.plural]]
         if left != known:
@@ -127,7 +128,7 @@ class Volumes(Controller):
 
 
 def _classes(obj: Object) -> set[str]:
-    """Return the classes of attributes that a claim or a volume names."""
+    """Return the VolumeAttributesClasses that a claim or volume names."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     target = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
     names = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), target)
@@ -135,12 +136,12 @@ def _classes(obj: Object) -> set[str]:
 
 
 def _of_claim(ref: Object) -> str:
-    """Return the key of the claim that a volume says it is of."""
+    """Return the key of the claim in a volume's claimRef."""
     return CLAIMS.key(ref.get("namespace") or "", ref.get("name") or "")
 
 
 def _used(pod: Object) -> set[str]:
-    """Return the names of the claims of a pod."""
+    """Return the names of the claims that a pod uses."""
     volumes = pod["spec"].get("volumes") or ()
     return {one["persistentVolumeClaim"]["claimName"] for one in volumes if one.get("persistentVolumeClaim")}
 
