@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import textwrap
 import time
 from collections.abc import Iterator
@@ -42,7 +44,14 @@ APP = """
                 sys.stderr.close()
                 raise LookupError
 
-    @hooks.mutate("podtemplates", operations=["CREATE"])
+    def write_garbage():
+        for descriptor in range(3, 64):
+            try:
+                os.write(descriptor, bytes([255]) * 64)
+            except OSError:
+                pass
+
+    @hooks.mutate("podtemplates", operations=["CREATE"], timeout=3)
     def change(obj, request):
         labels = obj["metadata"]["labels"]
         match labels["do"]:
@@ -86,13 +95,35 @@ APP = """
                 import builtins
                 builtins.dict = builtins.isinstance = None
             case "garbage":
-                for descriptor in range(3, 64):
-                    try:
-                        os.write(descriptor, bytes([255]) * 64)
-                    except OSError:
-                        pass
+                write_garbage()
             case "fork":
                 os.fork()
+            case "fork-garbage":
+                if not os.fork():
+                    write_garbage()
+                    os._exit(0)
+                os.wait()
+            case "shell":
+                os.system("for fd in 3 4 5 6 7 8 9; do eval 'echo garbage >&$fd'; done 2>/dev/null")
+            case "close":
+                os.closerange(3, 64)
+            case "signal":
+                import signal
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                signal.alarm(1)
+                signal.pause()
+            case "threads":
+                import threading
+                for _ in range(50):
+                    threading.Thread(target=threading.Event().wait).start()
+            case "exit-thread":
+                import threading
+                threading.Thread(target=sys.exit).start()
+            case "fork-bomb":
+                for _ in range(5):
+                    os.fork()
+                while os.getpid():
+                    pass
 
     @hooks.mutate("secrets", timeout=1)
     def flood(obj):
@@ -172,6 +203,7 @@ def test_a_hook_that_ends_its_worker_fails_and_others_go_on(server: Server, do: 
 
 NOT_JSON = "its result is not JSON"
 MALFORMED = "its worker gave a malformed answer"
+ACCEPTED = "template.spec.containers: Required value"  # the hook succeeds, and the object is checked
 
 
 @pytest.mark.parametrize(
@@ -196,7 +228,14 @@ MALFORMED = "its worker gave a malformed answer"
         ("no-text", "it raised an exception (NoText at "),
         ("builtins", "its worker ended"),
         ("garbage", "its worker ended"),
-        ("fork", "template.spec.containers: Required value"),  # the hook succeeds, in one process
+        ("fork", ACCEPTED),  # in one process
+        ("fork-garbage", ACCEPTED),  # the socket is not the child's
+        ("shell", ACCEPTED),
+        ("close", "its worker ended"),
+        ("signal", "its worker ended"),
+        ("threads", ACCEPTED),
+        ("exit-thread", ACCEPTED),
+        ("fork-bomb", "it did not answer within 3 s"),
     ],
 )
 def test_hooks_that_give_nonsense_fail_and_others_go_on(server: Server, app: Path, do: str, said: str) -> None:
@@ -310,3 +349,41 @@ def test_changed_files_are_loaded_again_and_no_request_is_lost(tmp_path: Path) -
         path.write_text(HOOK.format("second, and longer"))
         until("second, and longer")
         assert {*made} == {"first", "second, and longer"}
+
+
+LEAVING = """
+    import os, signal, subprocess, sys
+    from podless import hooks
+
+    @hooks.validate("configmaps", timeout=1)
+    def leave(obj):
+        code = "import os, signal; os.fork() and os._exit(0); print(os.getpid(), flush=True); signal.pause()"
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+        number = child.stdout.readline().decode()
+        with open(obj["data"]["file"], "w") as file:
+            file.write(number)
+        if obj["data"]["do"] == "exit":
+            os._exit(1)
+        signal.pause()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+@pytest.mark.parametrize("do", ["exit", "wait"])
+def test_a_process_that_leaves_the_group_of_its_worker_ends_with_it(tmp_path: Path, do: str) -> None:
+    path, file = tmp_path / "app.py", tmp_path / "number"
+    path.write_text(textwrap.dedent(LEAVING))
+    with Server(hooks=path) as server:
+        made = {**config("a"), "data": {"do": do, "file": str(file)}}
+        assert "its worker ended" in (said := refusal(server, made)) or "within 1 s" in said
+        descriptor = open_process(int(file.read_text()))
+        if descriptor is not None:
+            with open(descriptor, "rb"):
+                assert select.select([descriptor], [], [], 60)[0]  # it has ended
+
+
+def open_process(number: int) -> int | None:
+    try:
+        return os.pidfd_open(number)
+    except ProcessLookupError:
+        return None

@@ -14,7 +14,7 @@ from podless.auth.user import User
 from podless.codec import serializer
 from podless.hooks import CONVERT, SUBRESOURCE, VALIDATE
 from podless.hooks.peer import HookFailed
-from podless.hooks.worker import ACCEPTED
+from podless.hooks.wire import ACCEPTED
 from podless.kinds.kind import Version
 from podless.meta.errors import Timeout
 from podless.meta.field import join_errors
@@ -58,14 +58,14 @@ class Caller:
         Raises CallFailed, ConversionFailed if the object cannot be converted, and Timeout if the time of the whole
         request has passed.
         """
-        attr = subject.attr
+        attr, encode = subject.attr, serializer.encode_json
         obj, old = attr.obj if self._takes_obj else None, attr.old if self._takes_old else None
         if version is not attr.version or len(attr.kind.views) > 1:
             obj, old = await subject.shown(obj, version), await subject.shown(old, version)
         parts = (
-            serializer.encode_json(subject.request(version)) if self._takes_request else b"",
-            serializer.encode_json(obj) if obj is not None else b"",
-            serializer.encode_json(old) if old is not None else b"",
+            encode(subject.request(version)) if self._takes_request else b"",
+            encode(obj) if obj is not None else b"",
+            encode(old) if old is not None else b"",
         )
         until = DEADLINE.get()
         try:

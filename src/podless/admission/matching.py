@@ -109,21 +109,24 @@ class _BySort(Generic[T]):
     def __init__(self) -> None:
         self._known: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
 
-    def find(self, kind: Kind, sort: tuple[str | bool, ...], make: Callable[[], T]) -> T:
-        """Return the cached answer, or compute it with `make`. sort: the kind and all else that decides the answer."""
+    def find(self, kind: Kind, sort: tuple[str | bool, ...]) -> T | None:
+        """Return the cached answer, None without one. sort: the kind and all else that decides the answer."""
         known = self._known.get(sort)
-        if known is None or known[0]() is not kind:
-            if len(self._known) >= _KNOWN_MOST:
-                self._known.clear()
-            known = self._known[sort] = ref(kind), make()
-        return known[1]
+        return known[1] if known is not None and known[0]() is kind else None
+
+    def keep(self, kind: Kind, sort: tuple[str | bool, ...], answer: T) -> T:
+        """Cache an answer, and return it."""
+        if len(self._known) >= _KNOWN_MOST:
+            self._known.clear()
+        self._known[sort] = ref(kind), answer
+        return answer
 
     def clear(self) -> None:
         self._known.clear()
 
 
-def _refer(version: Version | None) -> ref[Version] | None:
-    return None if version is None else ref(version)
+def _refer_to_none() -> None:
+    """Stand for a reference to no version."""
 
 
 class Matching:
@@ -150,7 +153,7 @@ class Matching:
         self._namespaces = self._selector(given.get("namespaceSelector"))
         self._objects = self._selector(given.get("objectSelector"))
         self._named = any(rule.names for rule in (*self._rules, *self._excluded))
-        self._decided: _BySort[ref[Version] | None] = _BySort()
+        self._decided: _BySort[Callable[[], Version | None]] = _BySort()
         self.by_rules = self._namespaces.empty and self._objects.empty and not self._fault
 
     @classmethod
@@ -198,10 +201,14 @@ class Matching:
             return self._decide(attr)
         kind = attr.kind
         sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
-        found = self._decided.find(kind, sort, lambda: _refer(self._decide(attr)))
-        if found is None:
+        known = self._decided.find(kind, sort)
+        if known is _refer_to_none:
             return None
-        return found() or self._decide(attr)  # the weak reference is dead if a view of the kind was rebuilt
+        found = known() if known is not None else None
+        if found is None:  # the first time, and if a view of the kind was rebuilt
+            found = self._decide(attr)
+            self._decided.keep(kind, sort, ref(found) if found is not None else _refer_to_none)
+        return found
 
     def _decide(self, attr: AdmissionAttributes) -> Version | None:
         if self._excluded and self._match(self._excluded, attr) is not None:
@@ -268,7 +275,8 @@ class Concerned(Generic[T]):
         if not self.items:
             return ()
         sort = kind.group, kind.plural, operation, subresource
-        return self._known.find(kind, sort, lambda: self._choose(operation, kind, subresource))
+        found = self._known.find(kind, sort)
+        return found if found is not None else self._known.keep(kind, sort, self._choose(operation, kind, subresource))
 
     def _choose(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         items = () if self._exempt(kind) else self.items

@@ -83,17 +83,15 @@ class LoadedHooks:
         """Return the hooks that answer subresources of a definition."""
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
-    async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | None:
-        """Call a hook and return its answer; None if a reload removed the hook. parts: the question.
+    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+        """Call a hook, and return a future of its answer; of None if a reload removed the hook. parts: the question.
 
-        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. Raises
-        HookFailed.
+        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. Both this and
+        the future raise HookFailed.
         """
-        pool = self._pool
-        if pool is None:
+        if self._pool is None:
             raise HookFailed("the server is stopping")
-        answer = pool.call(kind, name, parts, seconds)
-        return await answer if isinstance(answer, asyncio.Future) else answer
+        return self._pool.call(kind, name, parts, seconds)
 
     async def _load(self) -> Pool:
         pool = Pool(self._sources, self._own)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import select
 import socket
+import time
 from collections.abc import Callable
 from typing import Final, Protocol, cast
 
-from podless.hooks.worker import CANCEL, CONVERTED_MOST, GIVEN, GOOD, TOLD
+from podless.hooks.wire import CANCEL, CHUNK, CONVERTED_MOST, GIVEN, POLLED, TOLD
 
-WAIT: Final = 0.001  # seconds that the loop's thread waits for an answer; the least that poll() can
+WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the least that poll() can
 NEVER: Final = float("inf")
-_CHUNK = 1 << 15  # bytes that are read while the thread waits
+CALLS_MOST = 32  # that a worker has at once
+DIRECT: Final = os.name == "posix"  # elsewhere nothing can be read beside a loop that has begun to read
+# The thread polls for the answer of a worker that is awake: going to sleep and waking costs 60 to 100 us, for the
+# caches are cold then. It is in vain where both run on the same processor.
+_SPUN = 0.00003  # seconds
+_VAIN = 16  # answers that are not polled for after that
 
 
 class HookFailed(Exception):
@@ -23,29 +31,49 @@ class HookFailed(Exception):
         self.place = place
 
 
-class Call:
-    """One call. peer: the worker that runs it, None while the call is queued. due: when its timeout has passed.
+class Known(Protocol):
+    """What the pool knows of a hook."""
 
-    overdue: it has, and the coroutine still runs.
+    is_async: bool
+
+
+class Call:
+    """One call. shares: its worker may have other calls before and after it. peer: the worker that has it, None while
+    the call is queued. due: when its timeout has passed.
+
+    retried: an earlier worker ended. moved: another worker has a copy.
     """
 
-    __slots__ = ("done", "due", "frame", "is_async", "number", "overdue", "peer", "retried", "seconds")
+    __slots__ = (
+        "done", "due", "frame", "is_async", "known", "moved", "number", "peer", "retried", "seconds", "shares",
+    )  # fmt: skip
 
-    def __init__(self, number: int, frame: bytes, seconds: float, is_async: bool, done: asyncio.Future[bytes]) -> None:
+    def __init__(
+        self, number: int, frame: bytes, seconds: float, known: Known, done: asyncio.Future[bytes | None], shares: bool
+    ) -> None:
         self.number = number
         self.frame = frame
         self.seconds = seconds
-        self.is_async = is_async
+        self.known = known
+        self.is_async = known.is_async
         self.done = done
+        self.shares = shares
         self.peer: Peer | None = None
         self.due = NEVER
-        self.overdue = self.retried = False
+        self.retried = self.moved = False
 
     def fail(self, failed: HookFailed) -> None:
         """Complete the call with an error."""
         if not self.done.done():
             self.done.set_exception(failed)
             self.done.exception()  # the caller may have gone
+
+    def copy_to_move(self) -> Call:
+        """Return the same call for another worker: the first answer counts."""
+        self.moved = True
+        made = Call(self.number, self.frame, self.seconds, self.known, self.done, False)
+        made.due, made.retried = self.due, True
+        return made
 
 
 class Owner(Protocol):
@@ -59,20 +87,29 @@ class Owner(Protocol):
 
 
 class Peer(asyncio.Protocol):
-    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number.
+    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number, in order.
 
-    blocked: it is ended because of a coroutine, so its other calls are not to blame.
+    alone: how many of them let no other call beside them. in_turn: how many are no coroutines; the worker runs these
+    one after the other. blocked: it is ended because of a coroutine, so its other calls are not to blame. relief: the
+    time until calls that share the worker are moved.
     """
 
     def __init__(self, pool: Owner, ours: socket.socket, kill: Callable[[], None]) -> None:
         self._pool = pool
         self._kill = kill
         self._ours = ours
-        self._waiting = ours.dup()  # the same socket, with a timeout
-        self._waiting.settimeout(WAIT)
+        self._poll = select.poll() if DIRECT else None
+        if self._poll is not None:
+            self._poll.register(ours, select.POLLIN)
         self._rest = bytearray()
+        self._frames: list[bytes] = []
         self._transport: asyncio.Transport | None = None
+        self._answered = 0.0
+        self._soon = self._awake = False
+        self._vain = 0
         self.calls: dict[int, Call] = {}
+        self.alone = self.in_turn = 0
+        self.relief: asyncio.TimerHandle | None = None
         self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self.blocked = self.dead = False
 
@@ -80,85 +117,134 @@ class Peer(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)  # that of uvloop is none by its class
 
     def data_received(self, data: bytes) -> None:
+        self._answered = time.monotonic()
         rest = self._rest
-        if not rest and len(data) >= TOLD.size:  # mostly one short answer, whole
-            size, number, status = TOLD.unpack_from(data)
-            if len(data) == TOLD.size + size and number:
-                self._pool.answered(self, number, status, data[TOLD.size :])
-                return
-        rest += data
-        while len(rest) >= TOLD.size:
-            size, number, status = TOLD.unpack_from(rest)
+        if rest:
+            rest += data
+        got: bytes | bytearray = rest or data
+        at, length = 0, len(got)
+        while at + TOLD.size <= length and not self.dead:
+            size, number, status = TOLD.unpack_from(got, at)
             if size > CONVERTED_MOST:
                 self.end()
                 return
-            if len(rest) < TOLD.size + size:
-                return
-            raw = bytes(rest[TOLD.size : TOLD.size + size])
-            del rest[: TOLD.size + size]
+            begin = at + TOLD.size
+            if begin + size > length:
+                break
+            at = begin + size
+            raw = bytes(got[begin:at])
             if number:
                 self._pool.answered(self, number, status, raw)
             elif not self.greeting.done():
                 self.greeting.set_result(bytes([status]) + raw)
+        if got is rest:
+            del rest[:at]
+        elif at < length:
+            rest += data[at:]
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.end()
 
-    def send(self, call: Call) -> None:
-        """Hand a call over."""
-        assert self._transport is not None
+    @property
+    def is_idle(self) -> bool:
+        """Whether the worker would begin with a hook at once."""
+        return not self.in_turn and not self.alone
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the worker may have one more call beside those that it has."""
+        return not self.alone and len(self.calls) < CALLS_MOST
+
+    @property
+    def functions(self) -> list[Call]:
+        """The calls of hooks that are no coroutines, in their order."""
+        return [call for call in self.calls.values() if not call.is_async]
+
+    def take(self, call: Call) -> None:
+        """Take a call; `flush` hands it over."""
         call.peer = self
         self.calls[call.number] = call
-        self._transport.write(call.frame)
+        self.in_turn += not call.is_async
+        self.alone += not call.shares
+        self._frames.append(call.frame)
 
-    def ask(self, number: int, frame: bytes) -> bytes | None:
-        """Hand a question over and wait for the answer, `WAIT` at most. The worker has no other call.
+    def flush(self) -> None:
+        """Hand over the calls that the worker does not have yet, in one piece: each may have to wake it."""
+        frames = self._frames
+        if not frames or self._transport is None or self.dead:
+            return
+        data, sent = frames[0] if len(frames) == 1 else b"".join(frames), 0
+        frames.clear()
+        # the worker decides likewise whether it polls: see hooks/worker.py
+        self._awake, self._soon = self._soon, time.monotonic() - self._answered < POLLED
+        if DIRECT and not self._transport.get_write_buffer_size():
+            with contextlib.suppress(OSError):  # the transport reports a lost connection
+                sent = self._ours.send(data)
+        if sent < len(data):
+            self._transport.write(data[sent:] if sent else data)
 
-        Return None if the answer comes later, or if the hook failed: then `adopt` takes the call.
+    def isolate(self, call: Call) -> None:
+        """Let no more calls come beside one."""
+        if call.shares:
+            call.shares = False
+            self.alone += 1
+
+    def wait_for(self, call: Call, until: float) -> bool:
+        """Hold the thread until a call has been answered. until: by the monotonic clock, rounded to milliseconds.
+
+        Return whether it has.
         """
-        sent = 0
-        with contextlib.suppress(OSError):  # the transport reports a lost connection
-            sent = self._ours.send(frame)
-        if sent < len(frame):
-            assert self._transport is not None
-            self._transport.write(frame[sent:])
-            return None
-        try:
-            data = self._waiting.recv(_CHUNK)
-        except OSError:
-            return None
-        size = len(data) - TOLD.size
-        if size > 0 and data.startswith(TOLD.pack(size, number, GOOD)):
-            return data[TOLD.size :]
-        self._rest += data
-        return None
+        while call.number in self.calls:
+            if not self._wait(until) or not self.receive() or time.monotonic() > until:
+                return call.number not in self.calls
+        return True
 
-    def adopt(self, call: Call) -> None:
-        """Take a call whose question has been handed over."""
-        call.peer = self
-        self.calls[call.number] = call
-        if self._rest:
-            self.data_received(b"")
+    def _wait(self, until: float) -> bool:
+        """Return whether there is something to read."""
+        assert self._poll is not None
+        poll = self._poll.poll
+        found = poll(0)
+        if self._vain:
+            self._vain -= 1
+        elif not found and self._awake:
+            spun = time.monotonic() + _SPUN
+            while not found and time.monotonic() < spun:
+                found = poll(0)
+            if not found:
+                self._vain = _VAIN
+        return bool(found or (time.monotonic() < until and poll(1)))
+
+    def receive(self) -> bool:
+        """Take what has come from the worker; False if there is nothing."""
+        try:
+            data = self._ours.recv(CHUNK) if DIRECT and not self.dead else b""
+        except OSError:  # mostly BlockingIOError; the transport reports a lost connection
+            return False
+        if data:
+            self.data_received(data)
+        return bool(data)
+
+    def catch_up(self) -> None:
+        """Take what the worker has answered meanwhile."""
+        for _ in range(CALLS_MOST):  # of any code: it may send without end
+            if not self.receive():
+                return
 
     def cancel(self, number: int) -> None:
         """Ask the worker to cancel a coroutine."""
         if self._transport is not None:
             self._transport.write(GIVEN.pack(len(CANCEL), number) + CANCEL)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether it runs a hook that is no coroutine, or a coroutine that may block it."""
-        return bool(self.calls) and any(not call.is_async or call.overdue for call in self.calls.values())
-
     def end(self) -> None:
         """Stop the worker at once; its calls fail or are retried (`Pool.lost`)."""
         if self.dead:
             return
         self.dead = True
+        if self.relief is not None:
+            self.relief.cancel()
         if not self.greeting.done():
             self.greeting.set_result(b"")
         if self._transport is not None:
             self._transport.abort()
-        self._waiting.close()
         self._kill()
         self._pool.lost(self)

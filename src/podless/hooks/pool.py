@@ -10,11 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -22,9 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from podless.codec import serializer
-from podless.hooks import Hook, worker
-from podless.hooks.peer import NEVER, WAIT, Call, HookFailed, Peer
-from podless.hooks.worker import FAILED, PARTS, QUESTION
+from podless.hooks import SUBRESOURCE, Hook, processes, worker
+from podless.hooks.peer import DIRECT, NEVER, WAIT, Call, HookFailed, Peer
+from podless.hooks.wire import FAILED, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -33,18 +29,18 @@ _HERE = str(Path(__file__).parent)
 WORKERS_MOST = 4  # that run at once
 _THREADS_MOST = 8  # of this process, abandoned ones included
 _WAITING_MOST = 1000  # calls that may wait for a worker
-_PATIENCE = 0.05  # seconds that a call waits before another worker is started for it
+_PATIENCE = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
 _CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
 _LOAD = 60.0  # seconds that hooks may take to load
 _EARLY = 0.002  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _REST = 1.0  # seconds before a worker that could not be started is tried again
 _HELD_MOST = 0.003  # seconds that calls may hold the loop before one of them is awaited
+_LONELY = 16  # calls until it is looked again whether there are more in a turn
 _QUICK = 0.0005  # seconds that a quick hook takes, from question to answer
-_SHORT = 1 << 15 if os.name == "posix" else 0  # bytes of a question; elsewhere the loop may have begun to read
+_SHORT = 1 << 15 if DIRECT else 0  # bytes of a question whose answer is waited for
 _MISSED = 0.002  # seconds that an answer which did not come counts for
 _CREDIT_LEAST, _CREDIT_MOST = 0.001, 0.01  # seconds
 _PAUSE, _PAUSE_MOST = 0.05, 60.0  # seconds that a hook without credit is awaited, doubled each time
-_START = "import sys; sys.path[:] = {path!r}; from podless.hooks.worker import main; main({descriptor}, {sources!r})"
 
 
 Parts = tuple[bytes, bytes, bytes]  # of a Question
@@ -55,18 +51,20 @@ class LoadFailed(Exception):
 
 
 class _Known:
-    """A declared hook. place: among all of them.
+    """A declared hook. place: among all of them. shares: of its calls, as long as it is quick: see `Call`.
 
-    The loop's thread waits for the answer of a quick hook, because the way back through the event loop costs more than
-    the hook: a suspended request, a poll, a callback. credit: seconds by which earlier answers were quicker than
-    `_QUICK`; without credit, calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one.
+    The loop's thread waits for the answers of quick hooks, because the way back through the event loop costs more than
+    the hook: a poll, cold caches. credit: seconds by which earlier answers were quicker than `_QUICK`; without credit,
+    calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one.
     """
 
-    __slots__ = ("awaited_until", "credit", "is_async", "pause", "place")
+    __slots__ = ("awaited_until", "credit", "is_async", "pause", "place", "shares")
 
     def __init__(self, place: int, declared: Object) -> None:
         self.place = place
         self.is_async: bool = declared["async"]
+        # a call that waits too long behind another one may be made twice, which only admission and conversion allow
+        self.shares = declared["kind"] != SUBRESOURCE
         self.awaited_until = 0.0
         self.credit = _CREDIT_LEAST
         self.pause = _PAUSE
@@ -97,7 +95,6 @@ class Pool:
         self.declared: list[Object] = []
         self.files: list[str] = []
         self._peers: list[Peer] = []
-        self._idle: list[Peer] = []
         self._queue: deque[Call] = deque()
         self._number = 0
         self._threads: list[threading.Thread] = []
@@ -107,7 +104,9 @@ class Pool:
         self._due = NEVER
         self._closed = False
         self._known: dict[tuple[str, str], _Known] = {}
-        self._held = 0.0  # seconds that calls have held the loop since one was awaited
+        self._held = 0.0  # seconds that calls have held the loop since some were awaited
+        self._asked: list[tuple[Call, _Known]] = []  # in this turn of the loop
+        self._lonely = 0  # calls that will not wait for the end of the turn, because the last turn had but one
 
     async def open(self) -> None:
         """Start a worker, and have it load the hooks. Raises LoadFailed."""
@@ -115,11 +114,14 @@ class Pool:
         self.declared, self.files = hello["hooks"], hello["files"]
         self._known = {(one["kind"], one["name"]): _Known(at, one) for at, one in enumerate(self.declared)}
 
-    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | asyncio.Future[bytes] | None:
-        """Call a hook. Return its answer, or a future of it. See LoadedHooks.call."""
+    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+        """Call a hook. Return a future of its answer. See LoadedHooks.call."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[bytes | None] = loop.create_future()
         known = self._known.get((kind, name))
         if known is None:
-            return None
+            done.set_result(None)
+            return done
         if self._closed:
             raise HookFailed("the server is stopping")
         if len(self._queue) >= _WAITING_MOST:
@@ -128,31 +130,75 @@ class Pool:
         first, second, third = parts
         size = PARTS.size + len(first) + len(second) + len(third)
         frame = QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
-        asked = None
-        if size <= _SHORT and seconds >= 1.0 and self._held < _HELD_MOST and self._idle and not self._idle[-1].calls:
-            began = time.monotonic()
-            if began >= known.awaited_until:
-                asked = self._idle[-1]
-                answer = asked.ask(number, frame)
-                now = time.monotonic()
-                self._held += now - began
-                known.add_wait(now - began, now, answered=answer is not None)
-                if answer is not None:
-                    return answer
-        self._held = 0.0
-        loop = asyncio.get_running_loop()
-        call = Call(number, frame, seconds, known.is_async, loop.create_future())
+        is_quick = size <= _SHORT and seconds >= 1.0 and time.monotonic() >= known.awaited_until
+        call = Call(number, frame, seconds, known, done, known.is_async or (is_quick and known.shares))
         if self._peers:
             call.due = due = loop.time() + seconds
             if due < self._due:
                 self._set_timer(due)
-        if asked is None:
-            self._place(call)
+        self._place(call)
+        peer = call.peer
+        if not is_quick or peer is None:
+            if peer is not None:
+                peer.flush()
         else:
-            if not call.is_async:
-                self._idle.pop()
-            asked.adopt(call)
-        return call.done
+            self._asked.append((call, known))
+            if self._lonely and len(peer.calls) == 1:
+                self._lonely -= 1
+                self._collect()
+            elif len(self._asked) == 1:
+                loop.call_soon(self._collect_all)
+        return done
+
+    def _collect_all(self) -> None:
+        """Wait for the answers to the questions of a turn of the loop."""
+        self._lonely = _LONELY if len(self._asked) == 1 else 0
+        self._collect()
+
+    def _collect(self) -> None:
+        """Send questions, and hold the loop until they have been answered, `WAIT` at most."""
+        asked, self._asked = self._asked, []
+        began = now = time.monotonic()
+        for call, _ in asked:
+            if call.peer is not None:
+                call.peer.flush()
+        if self._held < _HELD_MOST:
+            for place, (call, known) in enumerate(asked):
+                answered = call.peer is None or call.peer.wait_for(call, began + WAIT)
+                now = time.monotonic()
+                known.add_wait((now - began) / (place + 1), now, answered=answered)
+                if not answered:
+                    break
+            self._held += now - began
+        else:
+            self._held = 0.0
+        for call, _ in asked:
+            if not call.done.done() and call.peer is not None:
+                self._relieve_later(call.peer)
+
+    def _relieve_later(self, peer: Peer) -> None:
+        """Look soon whether calls wait too long for each other."""
+        if peer.relief is None and peer.in_turn:
+            relieve, slow = self._relieve, peer.functions[0]
+            peer.relief = asyncio.get_running_loop().call_later(_PATIENCE, relieve, peer, slow)
+
+    def _relieve(self, peer: Peer, slow: Call) -> None:
+        """Ask other workers, too, if one has not answered a call that shares it.
+
+        Which of its calls it runs is not known, as it sends answers together. The first answer counts.
+        """
+        peer.relief = None
+        peer.catch_up()
+        if peer.dead or slow.number not in peer.calls:
+            self._relieve_later(peer)
+            return
+        calls = peer.functions
+        for call in calls:
+            peer.isolate(call)
+        for call in calls if len(calls) > 1 else ():
+            self._place(call.copy_to_move())
+        for other in self._peers:
+            other.flush()
 
     def _set_timer(self, due: float) -> None:
         if self._timer is not None:
@@ -173,11 +219,13 @@ class Pool:
             self._set_timer(due)
 
     def _place(self, call: Call) -> None:
-        """Send a call to a worker, or queue it."""
-        if call.is_async and (free := [peer for peer in self._peers if not peer.is_busy]):
-            min(free, key=lambda peer: len(peer.calls)).send(call)
-        elif self._idle and not call.is_async:
-            self._idle.pop().send(call)
+        """Give a call to a worker, which is to be flushed, or queue it."""
+        if call.shares:
+            peer = min((one for one in self._peers if one.is_shared), key=lambda one: len(one.calls), default=None)
+        else:
+            peer = next((one for one in self._peers if one.is_idle), None)
+        if peer is not None:
+            peer.take(call)
         else:
             self._queue.append(call)
             self._ask_for_more(0.0 if not self._peers else _PATIENCE)
@@ -243,7 +291,7 @@ class Pool:
         due = min((call.due for call in self._queue), default=NEVER)
         if due < self._due:
             self._set_timer(due)
-        self._free(peer)
+        self._send_waiting(peer)
         found: Object = serializer.decode_json(told[1:])
         return found
 
@@ -255,12 +303,12 @@ class Pool:
         """Start a process, or a thread of this one; what ends it."""
         if not self._sources:
             return self._spawn_thread(theirs)
-        process = await asyncio.get_running_loop().run_in_executor(None, _popen, theirs, self._sources)
+        loop = asyncio.get_running_loop()
+        started = await loop.run_in_executor(None, processes.start_worker, theirs, self._sources)
 
         def kill() -> None:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)  # with the processes that hooks have started
-            asyncio.get_running_loop().run_in_executor(None, process.wait)
+            started.kill()
+            loop.run_in_executor(None, started.clean_up)
 
         return kill
 
@@ -281,6 +329,8 @@ class Pool:
         """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
         if call is not None:
+            peer.in_turn -= not call.is_async
+            peer.alone -= not call.shares
             if status == FAILED:
                 failed = _explain(raw)
                 call.fail(failed or HookFailed("its worker gave a malformed answer"))
@@ -289,43 +339,44 @@ class Pool:
                     return
             elif not call.done.done():
                 call.done.set_result(raw)
-        self._free(peer)
+        if self._queue:
+            self._send_waiting(peer)
 
-    def _free(self, peer: Peer) -> None:
+    def _send_waiting(self, peer: Peer) -> None:
         """Send queued calls to a worker, as many as it can take."""
-        while self._queue and not peer.is_busy:
-            call = self._queue.popleft()
+        queue = self._queue
+        while queue and (peer.is_shared if queue[0].shares else peer.is_idle):
+            call = queue.popleft()
             if not call.done.done():
-                peer.send(call)
-        if peer in self._idle:
-            if peer.is_busy:
-                self._idle.remove(peer)
-        elif not peer.is_busy:
-            self._idle.append(peer)
+                peer.take(call)
+        peer.flush()
 
     def lost(self, peer: Peer) -> None:
-        """Fail the call that ended a worker. All others are retried once on another worker.
+        """Fail the call that ended a worker. All others are retried once on another worker, without company.
 
         A worker runs one function at a time; coroutines beside it are not to blame. Nor is a function that waits behind
-        a coroutine that blocks.
+        a coroutine that blocks. Of several functions, it is not known which one is to blame.
         """
-        for peers in (self._peers, self._idle):
-            if peer in peers:
-                peers.remove(peer)
+        if peer in self._peers:
+            self._peers.remove(peer)
+        blames = peer.in_turn == 1 and not peer.blocked
         calls, peer.calls = list(peer.calls.values()), {}
         for call in calls:
-            is_to_blame = not call.is_async and not peer.blocked
-            if is_to_blame or call.retried or self._closed or call.done.done():
+            if (blames and not call.is_async) or call.retried or self._closed:
                 call.fail(HookFailed("its worker ended"))
-            else:
-                call.peer, call.retried = None, True
+            elif not call.moved and not call.done.done():
+                call.peer, call.retried, call.shares = None, True, call.is_async
                 self._place(call)
+        for other in self._peers:
+            other.flush()
         if self._queue:
             self._ask_for_more(0.0)
 
     def _overrun(self, call: Call) -> None:
         """Fail a call whose timeout has passed, and cancel its coroutine or end its worker."""
         peer, call.due = call.peer, NEVER
+        if peer is not None:
+            peer.catch_up()
         call.fail(HookFailed(f"it did not answer within {call.seconds:g} s"))
         if peer is None:
             with contextlib.suppress(ValueError):
@@ -333,9 +384,7 @@ class Pool:
         elif call.number not in peer.calls:
             return
         elif call.is_async:
-            call.overdue = True
-            if peer in self._idle:
-                self._idle.remove(peer)
+            peer.isolate(call)
             peer.cancel(call.number)
             asyncio.get_running_loop().call_later(_CANCEL, self._insist, peer, call.number)
         else:
@@ -363,17 +412,6 @@ class Pool:
         self._fail_waiting("the server is stopping")
         for peer in list(self._peers):
             peer.end()
-
-
-def _popen(theirs: socket.socket, sources: Sequence[str]) -> subprocess.Popen[bytes]:
-    with theirs:
-        start = _START.format(path=sys.path, descriptor=theirs.fileno(), sources=list(sources))
-        return subprocess.Popen(
-            [sys.executable, "-c", start],
-            stdin=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            process_group=0,  # a signal from the terminal is for the server
-        )
 
 
 def _explain_load(shown: str, told: Object) -> str:

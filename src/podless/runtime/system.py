@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 _BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
@@ -81,3 +82,13 @@ def raise_file_limit() -> None:
 def read_boot_clock() -> float:
     """Return the seconds of a clock that never goes back and, if possible, continues while the machine sleeps."""
     return time.monotonic() if _BOOT_CLOCK is None else time.clock_gettime(_BOOT_CLOCK)
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use: by its affinity, and by the quota of its control group."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError, IndexError):  # no Linux, no quota, or control groups of version 1
+        own = Path("/proc/self/cgroup").read_text(encoding="utf-8").partition("::")[2].strip()
+        quota, period = Path(f"/sys/fs/cgroup{own}/cpu.max").read_text(encoding="utf-8").split()
+        found = min(found, int(quota) // int(period))
+    return max(found, 1)

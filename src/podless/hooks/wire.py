@@ -1,0 +1,102 @@
+"""The frames between the server and the workers of its hooks.
+
+A frame in is a size, a number and a `Question`. A frame out is a size, the number, a status and JSON. Number 0 is the
+first frame out: the declared hooks, or why they could not be loaded.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+import orjson
+
+from podless.codec import serializer
+
+GIVEN = struct.Struct("!IQ")  # size, number
+PARTS = struct.Struct("!HII")  # place of the hook, sizes of the first and the second part
+QUESTION = struct.Struct("!IQHII")  # both together
+TOLD = struct.Struct("!IQB")  # size, number, status
+GOOD, FAILED = 0, 1
+CANCEL = b"cancel"
+ACCEPTED = b'{"allowed":true}'
+ANSWER_MOST = 4 << 20  # bytes of an answer about one object, as of a webhook
+CONVERTED_MOST = 16 << 20  # bytes of converted objects
+CHUNK: Final = 1 << 15  # bytes that are read at once; for larger ones each read maps new memory, which takes 12 us
+POLLED: Final = 0.0005  # seconds that a worker polls for the next question, if the last one came as soon
+
+
+class Question:
+    """The question to a hook: its place among the declared hooks, and three parts in JSON, decoded at first use.
+
+    | hooks | parts |
+    |---|---|
+    | validate, mutate, default | the AdmissionRequest, the object, the old object |
+    | convert | the wanted apiVersion and the objects |
+    | subresource | the request, the object, the body |
+
+    A part that the hook does not take is empty, for encoding and decoding cost as much as a quick hook.
+    """
+
+    __slots__ = ("_first", "_second", "_third", "place")
+
+    def __init__(self, raw: bytes) -> None:
+        self.place: int
+        self.place, first, second = PARTS.unpack_from(raw)
+        middle = PARTS.size + first
+        self._first = raw[PARTS.size : middle]
+        self._second = raw[middle : middle + second]
+        self._third = raw[middle + second :]
+
+    @property
+    def request(self) -> Any:
+        """The first part."""
+        return decode_part(self._first)
+
+    @property
+    def obj(self) -> Any:
+        """The second part."""
+        return decode_part(self._second)
+
+    @property
+    def obj_bytes(self) -> bytes:
+        """The second part as it was sent."""
+        return self._second
+
+    @property
+    def other(self) -> Any:
+        """The third part."""
+        return decode_part(self._third)
+
+
+def decode_part(raw: bytes) -> Any:
+    """Decode JSON that the server encoded; its numbers are already as Go has them."""
+    if not raw:
+        return None
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:  # deeper than it takes
+        return serializer.decode_json(raw)
+
+
+class FrameReader:
+    """Cuts the bytes that a worker receives into frames."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def add_bytes(self, data: bytes | memoryview) -> list[tuple[int, bytes]]:
+        """Add received bytes, and return the frames that they complete: number and body."""
+        found, rest = [], self._rest
+        if not rest and len(data) >= GIVEN.size:  # mostly one short question, whole
+            size, number = GIVEN.unpack_from(data)
+            if len(data) == GIVEN.size + size:
+                return [(number, bytes(data[GIVEN.size :]))]
+        rest += data
+        while len(rest) >= GIVEN.size:
+            size, number = GIVEN.unpack_from(rest)
+            if len(rest) < GIVEN.size + size:
+                break
+            found.append((number, bytes(rest[GIVEN.size : GIVEN.size + size])))
+            del rest[: GIVEN.size + size]
+        return found
