@@ -1,4 +1,4 @@
-"""The revisioned key-value store: one contract (contract.py) and its engines."""
+"""The revisioned key-value store: its contract (contract.py) and its engines."""
 
 from podless.store.contract import (
     FOLLOWING,

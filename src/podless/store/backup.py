@@ -19,20 +19,21 @@ from podless.store.contract import Conflicted, Operation, Oversized, Record, Sto
 from podless.store.keys import OWN, Stored
 
 FORMAT = 1
-RESTORING = f"{OWN}restoring"  # a key that is there while a restore is under way
-_PAGE = 100  # records that are read together
-_WRITTEN = 60  # records of one commit: etcd takes 128 operations, and an entry of the log comes with each record
-_BYTES = 1 << 20  # and their bytes, about
-_TOGETHER = 16  # commits that are under way at once
-_FEW = 8  # records that are read first
+RESTORING = f"{OWN}restoring"  # exists while a restore is in progress
+_PAGE = 100  # maximum records of a page
+# maximum records of one commit: etcd allows 128 operations, and each record comes with an entry of the history log
+_WRITTEN = 60
+_BYTES = 1 << 20  # approximate maximum bytes of these records
+_TOGETHER = 16  # concurrent commits
+_FEW = 8  # records that are read first, to estimate how many fit into a page
 
 
 class BadBackup(Exception):
-    """The file is no backup, or an incomplete one; the text is one line."""
+    """The file is not a backup, or an incomplete one; the text is one line."""
 
 
 def backup_head(revision: int) -> bytes:
-    """Return the first line."""
+    """Return the first line of a backup."""
     return orjson.dumps({"backup": "podless", "format": FORMAT, "revision": revision}) + b"\n"
 
 
@@ -48,19 +49,19 @@ def encode_line(record: Record) -> bytes:
 
 
 class Foot:
-    """Counts the lines of a file for its last line."""
+    """Counts the lines of a backup for its last line."""
 
     def __init__(self) -> None:
         self.records = 0
         self._sum = 0
 
     def count_lines(self, lines: bytes) -> None:
-        """Count whole lines, including the head."""
+        """Count complete lines, the head included."""
         self.records += lines.count(b"\n")
         self._sum = crc32(lines, self._sum)
 
     def line(self) -> bytes:
-        """Return the last line."""
+        """Return the last line of the backup."""
         return orjson.dumps({"records": self.records - 1, "checksum": self._sum}) + b"\n"
 
 
@@ -144,8 +145,8 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     """Replace a store's state by a backup, and forget all history. Returns the number of records.
 
     No other process may write meanwhile. The key RESTORING exists until the end; run an interrupted restore again. New
-    revisions are above the given one and those of the store. Shared data besides objects (`podless.store.share`) stays
-    if the backup has none. say: called with the progress, as a text.
+    revisions are above `revision` and above those of the store. Shared data besides objects (`podless.store.share`)
+    stays if the backup has none. say: called with the progress, as a text.
     """
     await mark_restoring(store)
     await store.advance_revision(
@@ -201,6 +202,6 @@ async def _present(store: Store) -> dict[str, int]:
 
 
 async def refuse_half(store: Store) -> None:
-    """Raise StoreError if a restore of the store has not ended."""
+    """Raise StoreError if a restore of the store was interrupted, or still runs."""
     if (await store.read_range(RESTORING))[0]:
         raise StoreError("a restore of this store was interrupted; restore it again")

@@ -1,8 +1,8 @@
 """The contract of every store engine; tests/store/contract.py runs against each of them.
 
-Keys are text and sort by code point; engines never look into values. One counter, the revision, counts the commits of
-the whole store. It never decreases, not even over a restart, and may skip numbers, so revisions can only be compared.
-Other processes may write to the same store.
+Keys are text and sort by code point; engines never parse values. One counter, the revision, counts the commits of the
+whole store. It never decreases, not even over a restart, and may skip numbers, so revisions can only be compared. Other
+processes may write to the same store.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class StoreError(Exception):
 
 
 class Damaged(StoreError):
-    """The data on disk is no store, or not one that this release reads."""
+    """The data on disk is not a store, or not one that this release can read."""
 
 
 class InUse(StoreError):
-    """Another process uses the store, which only one can open."""
+    """Another process has opened the store, which only one process can use."""
 
 
 class Full(StoreError):
@@ -50,7 +50,7 @@ class Oversized(StoreError):
 
 
 class Unreachable(StoreError):
-    """The store cannot be reached, or has no leader; the text is its own, as a real server passes it on."""
+    """The store is unreachable, or has no leader. The text is etcd's, as a real server passes it on."""
 
 
 class Overdue(Unreachable):
@@ -70,7 +70,7 @@ class Conflicted(StoreError):
 
 
 class Compacted(StoreError):
-    """The requested history is gone; `revision` is the oldest that can still be read."""
+    """The requested history is gone; `revision` is the oldest revision that can still be read."""
 
     def __init__(self, revision: int) -> None:
         super().__init__(f"history before revision {revision} is gone")
@@ -96,7 +96,7 @@ class Change(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One key in a commit: it must be at revision `expect` (0: absent), and gets this value; None deletes it.
+    """One key in a commit: it must be at revision `expect` (0: absent), and gets the value `stored`; None deletes it.
 
     With the value KEPT the key does not change and is only a condition. frees: a step of a delete, which may use the
     space reserved for deletes.
@@ -126,16 +126,16 @@ class Author(NamedTuple):
 
 
 NOBODY = Author()
-# the author of all commits that are made in this context; engines with a change log keep it
+# the author of all commits in this context; engines with a change log record it
 AUTHOR: ContextVar[Author] = ContextVar("author", default=NOBODY)
 
 
 class Written(NamedTuple):
     """One change of one key, as the log has it.
 
-    sequence: orders the changes of the store. at: milliseconds since 1970. stored: the state that was written, None for
-    a delete. created: the revision that created the key, of a delete the one of the state that is gone. replaced: the
-    state before it, where the log knows it at once.
+    sequence: orders the changes of the store. at: milliseconds since 1970. stored: the written state, None for a
+    delete. created: the revision that created the key (for a delete, that of the deleted state). replaced: the state
+    before, if the log has it at hand.
     """
 
     key: str
@@ -152,8 +152,8 @@ class ChangeLog(Protocol):
     """The changes of a store and their authors. Every method raises StoreError if the engine fails.
 
     Changes come newest first. before, after: limit them to sequence numbers below and above these (0: no limit). most:
-    the maximum number; fewer if they are large, but none only at the end. Later than the horizon all changes are known;
-    of older ones, those that still are the state of a key.
+    the maximum number; fewer if they are large, but none only at the end. All changes after the horizon are known; of
+    older ones, only those that are still the state of a key.
     """
 
     def horizon(self, prefix: str) -> int:
@@ -177,26 +177,26 @@ class ChangeLog(Protocol):
         """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
 
     def use_states(self, known: Callable[[str, int], Record | None]) -> None:
-        """Set a function that returns known states, for the state that a write replaces.
+        """Set a function that returns known states, which saves reading the states that writes replace.
 
         known: returns the state of a key at a revision, None if it does not know it.
         """
 
 
 KEPT = Stored(b"", -1)
-# as `expect`: the revision of the commit before, which has written the key (`Store.commit_chain`)
+# a value of `expect`: the revision of the previous commit of the chain, which has written the key
 FOLLOWING = -1
-# Called where history has been forgotten before it was told: what is told next is later than this revision.
+# called if history was compacted before it was delivered: the next delivery is later than this revision
 Lost = Callable[[int], None]
-# takes changes in the order of their revisions, those of one commit together, and the revision up to which all is told
+# receives changes in the order of revisions, whole commits, and the revision up to which all changes were delivered
 Deliver = Callable[[Sequence[Change], int], None]
 
 
 class Store(Protocol):
     """A revisioned key-value store. Every method raises StoreError if the engine fails.
 
-    name: of the engine. prompt: watches are notified before the writer, and no other process writes; readers of a watch
-    need not ask for the current revision. atomic: all operations of a commit have one revision and become visible
+    name: of the engine. prompt: watches are notified before the writer, and no other process writes, so readers of a
+    watch need not ask for the current revision. atomic: all operations of a commit have one revision and become visible
     together. If False, they become visible one after the other, and only the first one's revision is known; it is set
     when the store is open.
     """
@@ -230,7 +230,7 @@ class Store(Protocol):
         """Return the revision of the newest durable commit of any process, 0 for an empty store."""
 
     def has_newest(self, shown: int) -> bool:
-        """Return whether no client has seen a change later than `shown`, the last one of a watch; always if prompt."""
+        """Return whether no client can have seen a change after `shown`, the last one of a watch. True if prompt."""
 
     async def check_health(self) -> None:
         """Raise StoreError if the store cannot be read, or writes fail."""
@@ -239,19 +239,19 @@ class Store(Protocol):
         """Deliver every durable change of keys under `prefix` later than `after`, once and in order.
 
         Returns a function that ends the watch. `deliver` runs on the event loop; it gets no changes if only the
-        revision has increased. Its exceptions are logged. lost: called if the watch cannot continue without a gap,
-        because others forgot history. Raises Compacted.
+        revision has increased. Its exceptions are logged. lost: called if the watch has a gap, because history was
+        compacted before its delivery. Raises Compacted.
         """
 
     async def commit(self, operations: Sequence[Operation]) -> int:
-        """Carry out all operations, each on another key, or none of them.
+        """Carry out all operations, each on a different key, or none of them.
 
         Returns the revision of the first one (of all, if the store is atomic), once they are durable. Raises Conflicted
         for the first key in an unexpected state. If the caller is cancelled, the commit may still succeed.
         """
 
     async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
-        """Carry out commits one after the other, up to the first that fails.
+        """Carry out commits one after the other, up to the first one that fails.
 
         Operations of later commits may expect FOLLOWING. Returns the revisions of the successful ones, at least one,
         once they are durable, which may take no longer than for one. Raises as `commit` if the first one fails.
@@ -264,7 +264,7 @@ class Store(Protocol):
         """Return the records of `read_range` at `revision`, back to the change log's horizon. Raises Compacted."""
 
     async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
-        """Return records of the state at a revision, in the engine's order, after the key `after` ("": from the start).
+        """Return records of the state at a revision after the key `after` ("": from the start), in the engine's order.
 
         prefix: only keys under it; those of one resource are in key order. Also returns the key to continue after, ""
         at the end. Raises Compacted.

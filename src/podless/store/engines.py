@@ -1,4 +1,4 @@
-"""The storage engines, by the name that `--store` takes.
+"""The storage engines, by their names for `--store`.
 
 A new engine is a folder whose module has `make_store(settings: StoreSettings) -> Store`, a row in ENGINES, and a field
 in EngineOptions if it has options.
@@ -38,20 +38,20 @@ ENGINES: Mapping[str, Engine] = {
 
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions:
-    """A section of options for each engine that has some, in a field with the engine's name."""
+    """The options of engines: a section for each engine that has some, in a field with the engine's name."""
 
     etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """What an engine must know to make a store.
+    """The settings from which an engine makes a store.
 
     database: the file of a server's own database, None for memory. options: the engine's section. keep: the window of
-    history for watches; bounds: how much is kept beyond it. authors: whether to record them. needs_log: opening
-    fails if there can be no log of changes. compacting: whether the store limits its history by itself. times: seconds
-    that keys under a prefix are kept. layout: returns how built-in kinds lie below a prefix of a shared store; None:
-    built-in kinds lie like custom ones.
+    history for watches; bounds: how much is kept beyond it. authors: whether to record them. needs_log: opening fails
+    if the store can have no change log. compacting: whether the store limits its history by itself. times: lifetime in
+    seconds of keys under a prefix. layout: returns the place of built-in kinds below the prefix of a shared store;
+    None: they are placed like custom kinds.
     """
 
     database: Path | None = None
@@ -79,7 +79,7 @@ def validate_engine(name: str, options: EngineOptions) -> None:
 
 
 def option_sections() -> dict[str, Section]:
-    """Return the sections of options by the names of their engines."""
+    """Return the sections of options by engine."""
     return {name: told for name, _, told in declared_options(EngineOptions) if isinstance(told, Section)}
 
 

@@ -1,4 +1,4 @@
-"""Objects that another server has written, as an engine keeps them."""
+"""Makes stored values of objects that another server has written."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from podless.store.keys import Stored
 
 
 def encode_foreign(obj: Object) -> Stored:
-    """Return an object with a place for its revision. Raises ValueError, TypeError, LookupError for other values."""
-    mark = uuid.uuid4().hex  # which the object cannot have
+    """Return an object with a gap for its revision. Raises ValueError, TypeError, LookupError for other values."""
+    mark = uuid.uuid4().hex  # a value that the object cannot contain
     body = serializer.encode_sorted({**obj, "metadata": {**obj["metadata"], "resourceVersion": mark}})
     marked = mark.encode()
     offset = body.index(marked)

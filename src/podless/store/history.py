@@ -10,8 +10,8 @@ from podless.runtime import clock
 from podless.runtime.option import parse_duration, parse_number, parse_size
 from podless.store import keys
 
-_PARTS = 32  # history is forgotten in about so many steps
-_STEP = 500  # the maximum number of revisions that one step forgets
+_PARTS = 32  # number of steps in which the history within the bounds is forgotten, approximately
+_STEP = 500  # maximum revisions that one step forgets
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Keep:
     count: int = 10_000
 
 
-LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # of the history log
+LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # default bounds of the history log
 
 
 def parse_keep(text: str, default: Keep | None = None) -> Keep:
@@ -40,7 +40,7 @@ def parse_keep(text: str, default: Keep | None = None) -> Keep:
     return replace(default or Keep(), **found)  # type: ignore[arg-type]
 
 
-OFF = Keep(0.0, 0, 0)  # no history log; what there is may be deleted
+OFF = Keep(0.0, 0, 0)  # no history log; an existing one may be deleted
 
 
 def parse_log(text: str) -> Keep:
@@ -61,7 +61,8 @@ class Bounds:
     """How long states are kept beyond the window.
 
     all: for resources without their own bounds; None keeps nothing. own: by prefix of their keys, such as
-    /example.com/gadgets/; None keeps nothing of that resource. deletes: what earlier bounds kept may be deleted.
+    /example.com/gadgets/; None keeps nothing of that resource. deletes: history that only earlier bounds kept may be
+    deleted.
     """
 
     all: Keep | None = None
@@ -81,13 +82,13 @@ class Bounds:
 
 
 class HistoryClock:
-    """Milliseconds since 1970 that never go back, even if the system's clock does. newest: the last value."""
+    """A clock in milliseconds since 1970 that never goes back, unlike the system's clock. newest: its last value."""
 
     def __init__(self, newest: int = 0) -> None:
         self.newest = newest
 
     def now(self) -> int:
-        """Return the time, or the newest that was told before."""
+        """Return the time, but no less than the last returned one."""
         now = int(clock.time() * 1000)
         if now > self.newest:
             self.newest = now
@@ -97,7 +98,7 @@ class HistoryClock:
 class _Part:
     """Consecutive writes. last: their last revision. size: bytes of the states that they replaced.
 
-    at: time of the last.
+    at: time of the last write.
     """
 
     __slots__ = ("at", "begun", "first", "last", "size")
@@ -119,7 +120,7 @@ class History:
         self._step = max(1, min(_STEP, wanted.count // _PARTS))
 
     def note_writes(self, revision: int, replaced: int, at: int) -> None:
-        """Take note of writes up to a revision, and of the bytes that they replaced."""
+        """Count writes up to a revision, and the bytes that they replaced."""
         keep = self._keep
         part = self._parts[-1] if self._parts else None
         if (
@@ -153,7 +154,7 @@ class History:
         return found
 
     def forget(self, revision: int) -> None:
-        """Note that states up to a revision are gone."""
+        """Drop the records of states up to a revision, which are gone."""
         while self._parts and self._parts[0].last <= revision:
             self.size -= self._parts.popleft().size
 

@@ -1,4 +1,4 @@
-"""The keys and the stored bytes of objects: the only place that parses keys and values.
+"""The keys and stored bytes of objects. No other module parses keys and values.
 
 An object's key is /GROUP/RESOURCE/NAMESPACE/NAME, without the namespace if cluster-scoped; the core group is "core".
 Keys sort as lists do, by namespace and name. Group names have a dot, so the server's own data is under /podless/.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 OWN = "/podless/"
 ALL = "/"
-_CLUSTER_SCOPED = 4  # parts of a key, the empty one before the first slash included
+_CLUSTER_SCOPED = 4  # parts of a key, with the empty one before the first slash
 
 
 class Stored(NamedTuple):
@@ -46,7 +46,7 @@ class Keys(NamedTuple):
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
 
     def scope(self, namespace: str) -> str:
-        """Return the prefix of the keys in a namespace; of all keys for "" and for cluster-scoped resources."""
+        """Return the prefix of the keys in a namespace; for "" and for cluster-scoped resources that of all keys."""
         return f"{self.prefix}{namespace}/" if self.namespaced and namespace else self.prefix
 
     def namespace(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Files that all servers of a store have in common: the authority of their certificates, the administrator's token."""
+"""Files that all servers of a store share: the CA of their certificates, and the administrator's token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
         try:
             await store.commit(wanted)
         except Conflicted:
-            known = await _read_shared(store, paths)  # another server was first
+            known = await _read_shared(store, paths)  # another server was faster
     for path in paths:
         shared = known.get(path.name)
         if shared is not None and (not path.exists() or path.read_bytes() != shared):

@@ -56,5 +56,5 @@ def test_nothing_else_is_raised_for_what_is_no_block(block: bytes) -> None:
 
 @pytest.mark.parametrize("block", ["80", "be", "3fe1ff0f", "0085ffffffffff00", "00", "7fffffffffff7f", "0081ff00"])
 def test_what_no_peer_may_send_is_refused(block: str) -> None:
-    with pytest.raises(ValueError, match=r"field|table|text|early|large|long"):
+    with pytest.raises(ValueError, match="HPACK: "):
         HeaderDecoder().fields(bytes.fromhex(block))

@@ -157,7 +157,7 @@ async def test_what_is_no_number_is_told(tmp_path: Path, change: str) -> None:
     with sqlite3.connect(tmp_path / "db") as database:
         database.execute(f"UPDATE {change}")
     database.close()
-    with pytest.raises(Damaged, match="no number where one should be"):
+    with pytest.raises(Damaged, match="a column has no number"):
         await SQLiteStore(tmp_path / "db").open()
 
 

@@ -1,11 +1,12 @@
-"""Lets one server read without asking etcd: it holds a key, and only the holder's transactions succeed.
+"""Lets a single server read without asking etcd: it holds a key, and only the holder's transactions succeed.
 
 Every transaction of every server has a condition: the key is the one that this server wrote, or there is no key. So the
-holder shows the newest state as soon as the outcome of all its transactions is known and shown. It writes the key again
-each second, and relies on it for a while from before that write, by a clock that goes on while the machine sleeps. A
-server that wants to write puts its own key beside it. The holder finds that key, asks etcd from then on, and deletes
-its own key. If the holder does not react, because it is gone or paused, the other server takes the key once it has not
-changed for longer than its holder relies on it. No two clocks are compared; they need only go about equally fast.
+holder has the newest state as soon as it knows and shows the outcome of all its transactions. It writes the key again
+each second, and trusts it for some seconds from before that write, by a clock that continues while the machine sleeps.
+
+A server that wants to write puts its own key beside it. The holder finds that key, asks etcd from then on, and deletes
+its own key. If the holder does not react, because it is gone or paused, the other server deletes the key when it has
+not changed for longer than its holder trusts it. Clocks are not compared; they need only run about equally fast.
 
 Other programs that write to etcd have no such condition: the holder may show their writes a moment late.
 """
@@ -27,21 +28,22 @@ from podless.store.etcd.layout import KeyLayout
 
 _KEY = f"{FENCES}alone"
 _OTHERS = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
-_RENEW = 1.0  # seconds between two puts
-_HOLDS = 3.0  # seconds for which the holder counts on one
-_LASTS = 4.5  # seconds without one after which the key is taken away
-_HERE = 10.0  # seconds between two puts of who wants to share
-_LEFT = 30.0  # seconds without one after which he is gone
-_PATIENCE = 10.0  # seconds in which a holder is moved
-_REST = 0.05  # seconds between two looks at whether he was
+_RENEW = 1.0  # seconds between two writes of the key
+_HOLDS = 3.0  # seconds for which the holder trusts a write
+_LASTS = 4.5  # seconds without a write after which others delete the key; longer than _HOLDS
+_HERE = 10.0  # seconds between two writes of a server that shares
+_LEFT = 30.0  # seconds without one after which that server counts as gone
+_PATIENCE = 10.0  # maximum seconds to wait until a holder has released its key
+_REST = 0.05  # seconds between two checks for that
 _now = system.read_boot_clock
 
 
 class Alone:
     """One server's part in the protocol.
 
-    wanted: the server takes the key if it can. made: the revision at which it wrote the key, 0 without it. known:
-    returns the newest revision that the server knows. restored: called with it if the cluster shows an older one.
+    wanted: the server takes the key if it can. made: the revision at which it wrote the key, 0 if it does not hold it.
+    known: returns the newest revision that the server knows. restored: called with that revision if the cluster shows
+    an older one.
     """
 
     def __init__(
@@ -64,13 +66,13 @@ class Alone:
         self._condition = -1, b""
         self._wanted = wanted
         self._until = 0.0
-        self._unknown = 0  # transactions whose outcome is not known yet
-        self._newest = 0  # the revision of the last of those that is
-        self._last = 0  # that of the cluster when the key was put last
-        self._seen: dict[bytes, tuple[int, float]] = {}  # revisions of keys, and since when they are the same
+        self._unknown = 0  # number of transactions with unknown outcome
+        self._newest = 0  # newest revision of a transaction with known outcome
+        self._last = 0  # the cluster's revision at the last write of the key
+        self._seen: dict[bytes, tuple[int, float]] = {}  # revision of each key, and the time since when it is unchanged
         self._shares = False
         self._shared = 0.0
-        self._lock = asyncio.Lock()  # of what asks etcd about the key
+        self._lock = asyncio.Lock()  # held while the key is read or written
         self._sharing: asyncio.Task[None] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -82,7 +84,7 @@ class Alone:
             self._task = asyncio.get_running_loop().create_task(self._keep_key())
 
     async def stop(self) -> None:
-        """Release the key, and the server's wish to share it."""
+        """Release the key and the server's own sharing key."""
         tasks = [one for one in (self._task, self._sharing) if one is not None]
         for task in tasks:
             task.cancel()
@@ -95,13 +97,13 @@ class Alone:
                     await self._delete(self._own, 0)
 
     def holds(self, shown: int) -> bool:
-        """Return whether no client can have seen anything later than the revision `shown`."""
+        """Return whether no client can have seen a revision later than `shown`."""
         return self.made > 0 and not self._unknown and shown >= self._newest and _now() < self._until
 
     # transactions
 
     def sent(self) -> tuple[int, bytes]:
-        """Note a transaction. Returns its token for `answered` or `failed`, and what to add to the transaction."""
+        """Count a transaction. Returns a token for `answered` or `failed`, and the bytes to add to the transaction."""
         if self.made:
             self._unknown += 1
         if self._condition[0] != self.made:
@@ -109,7 +111,7 @@ class Alone:
         return self._condition
 
     def _added(self) -> bytes:
-        """Return the condition, and that the key is read where a condition fails."""
+        """Return the condition, and a read of the key for the case that a condition fails."""
         added: bytes = m.TxnRequest(compare=[self._mine(self.made)], failure=[self._look]).SerializeToString()
         return added
 
@@ -117,22 +119,22 @@ class Alone:
         return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=made)
 
     def answered(self, made: int, revision: int) -> None:
-        """Note the outcome of a transaction. revision: the one that it made, 0 for none."""
+        """Record the outcome of a transaction. revision: the one that it made, 0 for none."""
         if made and made == self.made:
             self._unknown -= 1
             self._newest = max(self._newest, revision)
 
     def failed(self, made: int, error: BaseException) -> None:
-        """Note a transaction without an answer. It may still be carried out while the key is the same."""
+        """Record a transaction without an answer. It may still be carried out, so the key is not trusted any more."""
         if made and made == self.made:
             self._unknown -= 1
             if not isinstance(error, (Full, Oversized)):
                 self.made = 0
 
     async def share(self, made: int) -> None:
-        """Make sure that the condition of transactions holds again after it failed. Raises StoreError."""
+        """Make the condition of transactions hold again after it has failed. Raises StoreError."""
         if made and made == self.made:
-            self.made = 0  # the key was taken away
+            self.made = 0  # another server deleted the key
         if self._sharing is None:
             self._sharing = asyncio.get_running_loop().create_task(self._share())
             self._sharing.add_done_callback(self._has_shared)
@@ -141,13 +143,13 @@ class Alone:
     def _has_shared(self, sharing: asyncio.Task[None]) -> None:
         self._sharing = None
         if not sharing.cancelled():
-            sharing.exception()  # who has waited may be gone
+            sharing.exception()  # retrieved so that asyncio does not log it if no caller waits
 
     async def _share(self) -> None:
         until = _now() + _PATIENCE
         async with self._lock:
             if self.made:
-                return  # meanwhile
+                return  # another caller has done it
             await self._say_so()
             while not await self._gone():
                 if _now() > until:
@@ -156,12 +158,12 @@ class Alone:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._keep_key())
 
-    # what is done from time to time
+    # periodic work
 
     async def _keep_key(self) -> None:
         while True:
             await asyncio.sleep(_RENEW)
-            with suppress(StoreError):  # then the time of what is held runs out
+            with suppress(StoreError):  # without a renewal, `holds` becomes False
                 await self._turn()
 
     async def _turn(self) -> None:
@@ -181,7 +183,7 @@ class Alone:
             return
         if answer is not None and answer.succeeded:
             self._until = began + _HOLDS
-        else:  # others want to write, have taken the key, or etcd was restored to an earlier state
+        else:  # a server wants to share, the key was deleted, or etcd was restored to an earlier state
             await self.leave()
             await self._say_so()
 
@@ -208,7 +210,7 @@ class Alone:
     async def _put_key(self, made: int) -> Any:
         """Write the key again if it has not changed and no server wants to share it.
 
-        Returns None if etcd was restored.
+        Returns None if etcd was restored to an earlier state.
         """
         nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
         put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
@@ -223,7 +225,7 @@ class Alone:
         return None
 
     async def leave(self) -> None:
-        """Count on the key no more, and delete it."""
+        """Stop trusting the key, and delete it."""
         if not self.made:
             return
         made, self.made = self.made, 0
@@ -246,7 +248,7 @@ class Alone:
         return False
 
     def _same(self, kv: Any) -> float:
-        """Return the seconds for which a key has been seen unchanged."""
+        """Return the seconds for which this server has seen a key unchanged."""
         revision, since = self._seen.get(kv.key, (0, 0.0))
         if revision == kv.mod_revision:
             return _now() - since
@@ -254,7 +256,7 @@ class Alone:
         return 0.0
 
     async def _delete(self, key: bytes, revision: int) -> None:
-        """Delete a key where its revision is still the same, 0 for any."""
+        """Delete a key if its revision is still `revision` (0: any)."""
         self._seen.pop(key, None)
         same = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []
         gone = m.Request(request_delete_range=m.DeleteRequest(key=key))

@@ -1,4 +1,4 @@
-"""The change log in etcd, as it is read: who changed what, and states that etcd itself has forgotten."""
+"""Reads the change log in etcd: who changed what, and states that etcd itself has compacted."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import Bounds
 from podless.store.keys import Stored
 
-_TOGETHER = 100  # reads in one transaction; etcd takes 128
-_BYTES = 4 << 20  # of entries that are read in one go
-_FEW = 8  # entries of unknown size that are read in one go
-_SMALL = 8192  # bytes of a state, on average, of which many are read in one go
-_PLACES = 10  # bits of a change's place in its commit
+_TOGETHER = 100  # reads in one transaction; etcd allows 128
+_BYTES = 4 << 20  # bytes of entries in one read
+_FEW = 8  # entries of unknown size in one read
+_SMALL = 8192  # bytes of an average state; smaller ones are read in larger numbers
+_PLACES = 10  # bits of a sequence number for the position of a change in its commit
 _MOST = (1 << _PLACES) - 1
-_CHAIN = 16  # entries of one object that are read in one go
+_CHAIN = 16  # entries of one object in one read
 _END = 1 << 62
-_CACHED = 20_000  # entries of the last scan that are kept for the next page
+_CACHED = 20_000  # entries of the last scan that are cached for the next page
 
 
 class _Scan(NamedTuple):
@@ -40,7 +40,7 @@ class _Scan(NamedTuple):
 class EtcdChangeLog:
     """Reads and writes the log of one server. Implements contract.ChangeLog.
 
-    bounds: how much is kept. compacted: the newest compacted revision. leased: whether a key goes by itself.
+    bounds: how much is kept. compacted: the newest compacted revision. leased: whether a key expires by a lease.
     """
 
     def __init__(
@@ -65,18 +65,18 @@ class EtcdChangeLog:
         self.trimmer = LogTrimmer(client, self._layout, bounds, layout.key(f"{FENCES}log"))
 
     def use_states(self, known: Known) -> None:
-        """Ask for the present state of a key before reading it."""
+        """Call `known` before reading the present state of a key."""
         self.writer.known = known
 
     async def open(self, *, writing: bool) -> None:
-        """Get ready to read. writing: begin a log if there is none, and trim it. Raises StoreError."""
+        """Prepare for reading. writing: also create the log if there is none, and trim it. Raises StoreError."""
         if writing:
             await self.trimmer.start()
         else:
             await self.trimmer.read_horizons()
 
     async def forget(self, *, anew: bool) -> None:
-        """Delete the log. anew: start a new one. Raises StoreError."""
+        """Delete the log. anew: then create a new one. Raises StoreError."""
         start = self._layout.all
         gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
         await self._client.ask("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
@@ -137,7 +137,7 @@ class EtcdChangeLog:
         return newest
 
     async def find_time(self, revision: int) -> int:
-        """Return when the log's oldest state was the newest one, 0 for other revisions."""
+        """Return when the log's oldest state was the newest one, if this is its revision; else 0."""
         horizons = self.trimmer.horizons
         return horizons.since if revision == horizons.all else 0
 
@@ -148,9 +148,10 @@ class EtcdChangeLog:
     # changes
 
     async def _tell(self, found: list[FoundEntry]) -> list[Written]:
-        """Return the changes of entries, newest first: fewer where their states are large.
+        """Return the changes of entries, newest first; fewer if their states are large.
 
-        The sizes of states show when they are read. So few are read at first, and more if they are small.
+        The sizes of states are unknown before they are read, so the first read is small, and later ones grow if states
+        are small.
         """
         told, newer, size, place, many = list[Written](), dict[str, Record | None](), 0, 0, _FEW
         while place < len(found) and size <= _BYTES:
@@ -163,18 +164,18 @@ class EtcdChangeLog:
         return told
 
     async def _tell_some(self, wanted: list[FoundEntry], newer: dict[str, Record | None]) -> list[Written]:
-        """Return the changes of a few entries. newer: the states that later changes replaced, by key; is completed."""
+        """Return the changes of a few entries. newer: the states that later changes replaced, by key; is updated."""
         contents = await self._read_contents(wanted)
         newer |= await self._read_newer([one for one in wanted if one.key not in newer], contents)
         told = []
         for one in wanted:
             content = contents.get(one.there)
-            if content is None:  # was trimmed meanwhile
+            if content is None:  # trimmed meanwhile
                 continue
             after = None if content.deletes else await self._state_after(one, newer.get(one.key))
             newer[one.key] = replaced = content.replaced(one, after)
             if after is None and not content.deletes:
-                continue  # another program has replaced the state, and etcd has forgotten it
+                continue  # another program has replaced the state, and etcd has compacted it
             made = content.created or one.revision
             stored = after.stored if after is not None else None
             written = (one.key, one.revision, _sequence(one), one.name.at, content.author, stored, made, replaced)
@@ -199,7 +200,7 @@ class EtcdChangeLog:
     async def _read_newer(
         self, wanted: Iterable[FoundEntry], contents: dict[bytes, EntryContent]
     ) -> dict[str, Record | None]:
-        """Return of each key the state that the newest of these changes made, where it is known."""
+        """Return, by key, the state that the newest of these changes made, if it is known."""
         newest: dict[str, FoundEntry] = {}
         for one in wanted:
             newest.setdefault(one.key, one)
@@ -210,7 +211,7 @@ class EtcdChangeLog:
         }
         known: dict[str, Record | None] = {}
         later: dict[str, list[tuple[FoundEntry, EntryContent]]] = {key: [] for key in asking}
-        while asking:  # entries until one that is whole, or the present state
+        while asking:  # read entries up to one with a whole state, or to the present state
             questions = []
             for key, revision in asking.items():
                 start, end = self._layout.of_key(key)
@@ -234,7 +235,7 @@ class EtcdChangeLog:
         return known
 
     def _read_entry(self, kv: Any) -> list[tuple[FoundEntry, EntryContent]]:
-        """Return an entry, nothing for a key that is none. Raises StoreError."""
+        """Return (entry, content) in a list; an empty list if the key is not an entry's. Raises StoreError."""
         found = self._layout.read_key(kv)
         return [(found, decode_content(kv.key, kv.value))] if found is not None else []
 
@@ -254,7 +255,7 @@ class EtcdChangeLog:
     ) -> list[Record]:
         """Return the state at a revision. records: the present state.
 
-        after, end: only of keys behind the one and up to the other, "" for no bound. Raises Compacted, StoreError.
+        after, end: only keys after the first and up to the second, "" for no bound. Raises Compacted, StoreError.
         """
         await self.trimmer.read_horizons()
         horizon = self.horizon(prefix)
@@ -262,7 +263,8 @@ class EtcdChangeLog:
             raise Compacted(horizon)
         present = {one.key: one for one in records}
         state = {one.key: one for one in records if one.revision <= revision}
-        later: dict[str, list[FoundEntry]] = {}  # changes of each key, the first of which replaced the state
+        # changes of each key after the revision; the first one replaced the wanted state
+        later: dict[str, list[FoundEntry]] = {}
         async for one in scan_entries(self._client, self._layout, *self._layout.between(prefix, after, end)):
             if one.revision > revision and one.key not in state:
                 later.setdefault(one.key, []).append(one)
@@ -298,7 +300,7 @@ def _sequence(found: FoundEntry) -> int:
 
 
 def _choose(found: list[FoundEntry], present: Record | None) -> list[FoundEntry]:
-    """Return the changes that must be undone for the state before the first one: up to one whose state is whole."""
+    """Return the changes to undo for the state before the first one: up to one whose entry has a whole state."""
     found.sort(key=lambda one: one.order)
     chain: list[FoundEntry] = []
     for one in found:
@@ -309,7 +311,7 @@ def _choose(found: list[FoundEntry], present: Record | None) -> list[FoundEntry]
 
 
 def _undo(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) -> Record | None:
-    """Return the state before some changes of one object, oldest first, where it is known. present: the state now."""
+    """Return the state before some changes of one object (oldest first), None if unknown. present: the state now."""
     whole = next((place for place, (one, _) in enumerate(later) if not one.name.differs), len(later))
     state = present
     for one, content in reversed(later[: whole + 1]):
@@ -318,7 +320,7 @@ def _undo(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) 
 
 
 def _portions(chains: list[list[FoundEntry]]) -> Iterator[list[list[FoundEntry]]]:
-    """Yield chains with about as many entries as are read in one go."""
+    """Yield groups of chains, each with about as many entries as one read takes."""
     some: list[list[FoundEntry]] = []
     for chain in chains:
         some.append(chain)

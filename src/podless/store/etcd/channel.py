@@ -17,31 +17,31 @@ from urllib.parse import unquote
 from podless.store.etcd import hpack
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-_HEAD = struct.Struct(">HBBBL")  # of a frame: the length in two parts, type, flags, stream
+_HEAD = struct.Struct(">HBBBL")  # head of a frame: length (two fields), type, flags, stream
 _SETTING = struct.Struct(">HL")
 _NUMBER = struct.Struct(">L")
-_PREFIX = struct.Struct(">BL")  # of a message: whether it is compressed, and its length
+_PREFIX = struct.Struct(">BL")  # head of a gRPC message: compressed or not, length
 _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _GOAWAY, _WINDOW, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
-_ENDS, _ACK, _WHOLE, _PADDED, _WEIGHED = 1, 1, 4, 8, 32  # flags
-_TABLE, _PUSH, _STREAMS, _INITIAL, _FRAME = 1, 2, 3, 4, 5  # settings
-_REFUSED, _CANCEL = 7, 8  # why a stream is reset
-_ROOM = (1 << 31) - 1  # bytes that a peer may send ahead; also the last number of a stream
-_CREDIT = 1 << 24  # bytes read before the peer gets more credit
-_LARGEST = 1 << 30  # bytes of an answer
-_FRAME_SIZE = 1 << 14  # bytes of a frame, unless a peer says that it may be longer
-_OWED = 0.01  # seconds that an acknowledgement waits for something to go with
-_PONG = 0.5  # seconds before a ping is answered: etcd sends the next one with the answer that comes after that
-_LOOK = 0.5  # seconds between two looks at whether the peer still answers
+_ENDS, _ACK, _WHOLE, _PADDED, _WEIGHED = 1, 1, 4, 8, 32  # flags of frames
+_TABLE, _PUSH, _STREAMS, _INITIAL, _FRAME = 1, 2, 3, 4, 5  # identifiers of settings
+_REFUSED, _CANCEL = 7, 8  # error codes of a reset stream
+_ROOM = (1 << 31) - 1  # bytes that a peer may send ahead; also the highest stream number
+_CREDIT = 1 << 24  # bytes read until the peer gets more credit
+_LARGEST = 1 << 30  # maximum bytes of an answer
+_FRAME_SIZE = 1 << 14  # bytes of a frame, if the peer does not allow longer ones
+_OWED = 0.01  # seconds that an acknowledgement waits for data to be sent with it
+_PONG = 0.5  # seconds before a ping is answered; etcd sends its next ping with the answer after that
+_LOOK = 0.5  # seconds between two checks whether the peer still answers
 _SILENT = 1.5  # seconds without a byte until a waiting call pings the peer
-_GONE = 2.0  # seconds after which a peer that has not answered that is gone
-_IDLE = 6.0  # seconds between such questions otherwise; etcd rejects more than one in 5
-OK, CANCELLED, INVALID, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 3, 4, 8, 11, 14  # codes of gRPC
+_GONE = 2.0  # seconds without an answer to a ping after which the peer counts as gone
+_IDLE = 6.0  # seconds between pings of an idle connection; etcd rejects more than one in 5
+OK, CANCELLED, INVALID, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 3, 4, 8, 11, 14  # gRPC status codes
 
 
 class ChannelError(Exception):
     """A call failed.
 
-    code: of gRPC. text: of the peer. unsent: the peer has certainly not started it.
+    code: the gRPC status. text: from the peer. unsent: the peer has certainly not started the call.
     """
 
     def __init__(self, code: int, text: str, *, unsent: bool = False) -> None:
@@ -54,8 +54,8 @@ class ChannelError(Exception):
 class ChannelCall:
     """One call.
 
-    done: the answer, or the error. take: gets each message instead, for calls with many. told: called at once when the
-    call ends. until: roughly the loop's time at which it times out.
+    done: the answer, or the error. take: receives each message instead, for calls with several. told: called at once
+    when the call ends. until: loop time at which it times out, approximately.
     """
 
     __slots__ = ("channel", "credit", "done", "number", "parts", "size", "take", "told", "until", "window")
@@ -77,12 +77,12 @@ class ChannelCall:
         self.channel.send(self, message, ends=False)
 
     def leave(self) -> None:
-        """Give up the call."""
+        """Cancel the call."""
         self.channel.leave(self)
 
 
 class Channel(asyncio.Protocol):
-    """The protocol of the connection. ready: done when the peer has answered. usable: takes calls."""
+    """The protocol of a connection. ready: done when the peer has answered. usable: accepts calls."""
 
     def __init__(self, authority: str, *, secure: bool) -> None:
         self.loop = asyncio.get_running_loop()
@@ -100,15 +100,15 @@ class Channel(asyncio.Protocol):
         self._most = _FRAME_SIZE
         self._credit = 0
         self._queue: deque[tuple[ChannelCall, bytes, bool]] = deque()
-        self._block: tuple[int, int, bytes] | None = None  # a block that is not whole: stream, flags, bytes
-        self._said: list[bytes] = []  # what is sent at the end of this turn
-        self._owed = b""  # and what goes with it, or soon
+        self._block: tuple[int, int, bytes] | None = None  # an incomplete header block: stream, flags, bytes
+        self._said: list[bytes] = []  # sent at the end of this iteration of the loop
+        self._owed = b""  # sent with these bytes, or soon after
         self._heard = self._asked = self.loop.time()
-        self._fresh = True  # something else was heard since the peer was asked last
-        self._waits = False  # for the answer to that
+        self._fresh = True  # bytes have arrived since the last ping, except its answer
+        self._waits = False  # a ping is unanswered
         self._timer: asyncio.TimerHandle | None = None
 
-    # what asyncio calls
+    # called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the client's preface and settings."""
@@ -132,11 +132,11 @@ class Channel(asyncio.Protocol):
                 high, low, kind, flags, number = _HEAD.unpack_from(data, at)
                 length = high << 8 | low
                 if length > _FRAME_SIZE:
-                    raise ValueError("a frame is too long")
+                    raise ValueError("an HTTP/2 frame is too long")
                 end = at + 9 + length
                 if end > size:
                     break
-                if kind == _DATA and self._block is None:  # most frames
+                if kind == _DATA and self._block is None:  # the most frequent frame
                     self._data(flags, number & _ROOM, data[at + 9 : end])
                 else:
                     self._frame(kind, flags, number & _ROOM, data[at + 9 : end])
@@ -150,7 +150,7 @@ class Channel(asyncio.Protocol):
 
     def _frame(self, kind: int, flags: int, number: int, body: bytes) -> None:
         if self._block is not None and kind != _CONTINUATION:
-            raise ValueError("a block of fields is not ended")
+            raise ValueError("an HTTP/2 header block is incomplete")
         if kind == _DATA:
             self._data(flags, number, body)
         elif kind == _HEADERS:
@@ -185,7 +185,7 @@ class Channel(asyncio.Protocol):
         call.parts.append(_unpadded(flags, body) if flags & _PADDED else body)
         call.size += size
         if call.size > _LARGEST:
-            raise ValueError("an answer is too large")
+            raise ValueError("an answer exceeds 1 GiB")
         if call.take is not None:
             call.credit += size
             if call.credit > _CREDIT:
@@ -216,7 +216,7 @@ class Channel(asyncio.Protocol):
 
     def _continued(self, flags: int, number: int, body: bytes) -> None:
         if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
-            raise ValueError("a block of fields is out of order")
+            raise ValueError("an HTTP/2 CONTINUATION frame is out of order")
         before, self._block = self._block, None
         self._headers(before[1] | flags & _WHOLE, number, before[2] + body)
 
@@ -252,7 +252,7 @@ class Channel(asyncio.Protocol):
         self._flush()
 
     def _go(self, last: int) -> None:
-        """Accept no more calls, and fail those that the peer has not started as unsent."""
+        """Accept no more calls. Calls that the peer has not started fail as unsent."""
         self.usable = False
         for call in [one for one in self._calls.values() if one.number > last]:
             self._finish(call, ChannelError(UNAVAILABLE, "the peer takes no more calls", unsent=True))
@@ -262,13 +262,14 @@ class Channel(asyncio.Protocol):
     # calls
 
     def call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> ChannelCall:
-        """Begin a call, with its only message, or its first one where answers are taken. Raises ChannelError."""
+        """Start a call with its only message; with `take`, its first one. Raises ChannelError."""
         if not self.usable:
             raise ChannelError(UNAVAILABLE, "the connection has ended", unsent=True)
         head = self._heads.get(path)
         if head is None:
             more = [("te", "trailers"), ("content-type", "application/grpc"), ("user-agent", "podless")]
-            # a member that has lost its leader ends a stream, so that another can be asked
+            # with this header, a member that has lost its leader ends the stream, so that the client asks another
+            # member
             more += [("hasleader", "true")] if take is not None else []
             head = self._heads[path] = hpack.encode_headers([*self._fields, (":path", path), *more])
         call = ChannelCall(self, self._next, self._initial, take)
@@ -280,7 +281,7 @@ class Channel(asyncio.Protocol):
         return call
 
     def send(self, call: ChannelCall, message: bytes, *, ends: bool, head: bytes = b"") -> None:
-        """Send a message, as soon as the peer has room for it."""
+        """Queue a message, which is sent when the peer's windows have room."""
         size = len(message) + 5
         if size <= self._most and size <= call.window and size <= self._window and not self._queue:
             call.window -= size
@@ -294,7 +295,7 @@ class Channel(asyncio.Protocol):
         self._flush()
 
     def _flush(self) -> None:
-        """Send queued data as far as the windows allow. A call with a full window does not delay others."""
+        """Send queued data within the peer's windows. A call with a full window does not delay others."""
         for _ in range(len(self._queue)):
             call, data, ends = self._queue.popleft()
             at = 0
@@ -323,7 +324,7 @@ class Channel(asyncio.Protocol):
             outcome = refusal if refusal is not None else b"" if call.take is not None else _answer(call)
             if isinstance(outcome, ChannelError):
                 call.done.set_exception(outcome)
-                call.done.exception()  # who has called may be gone
+                call.done.exception()  # retrieved so that asyncio does not log it if no caller waits
             else:
                 call.done.set_result(outcome)
             if call.told is not None:
@@ -334,13 +335,13 @@ class Channel(asyncio.Protocol):
     # the connection
 
     def _write(self, data: bytes) -> None:
-        """Send bytes together with everything else that is written in this turn of the loop."""
+        """Send bytes together with everything else that is written in this iteration of the loop."""
         if not self._said:
             self.loop.call_soon(self.flush)
         self._said.append(data)
 
     def flush(self) -> None:
-        """Send what was written, at once."""
+        """Send everything written so far."""
         if self._owed:
             self._said.append(self._owed)
             self._owed = b""
@@ -350,13 +351,13 @@ class Channel(asyncio.Protocol):
                 self._transport.write(b"".join(said))
 
     def _owe(self, frame: bytes) -> None:
-        """Send a frame with the next data, or soon."""
+        """Send an acknowledgement with the next data, or soon."""
         if not self._owed:
             self.loop.call_later(_OWED, self.flush)
         self._owed += frame
 
     def _check_calls(self) -> None:
-        """Ping the peer if a call is waiting or the connection was idle, and time out overdue calls."""
+        """Ping the peer if a call waits or the connection is idle, and time out overdue calls."""
         now = self.loop.time()
         for call in [each for each in self._calls.values() if now > each.until]:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
@@ -403,7 +404,7 @@ def _unpadded(flags: int, body: bytes) -> bytes:
 
 
 def _answer(call: ChannelCall) -> bytes | ChannelError:
-    """Return the one message of a call."""
+    """Return the only message of a call, or the error if there is not exactly one."""
     data = call.parts[0] if len(call.parts) == 1 else b"".join(call.parts)
     if len(data) < 5 or _PREFIX.unpack_from(data) != (0, len(data) - 5):
         return ChannelError(UNAVAILABLE, "an answer is not one message")
@@ -411,21 +412,21 @@ def _answer(call: ChannelCall) -> bytes | ChannelError:
 
 
 def _hand_over(call: ChannelCall, take: Callable[[bytes], None]) -> None:
-    """Pass on complete messages."""
+    """Pass complete messages to `take`."""
     data = call.parts[0] if len(call.parts) == 1 else None
     if data is not None and len(data) >= 5 and _PREFIX.unpack_from(data) == (0, len(data) - 5):
         call.parts, call.size = [], 0
-        take(data[5:])  # the frame is one message, as most are
+        take(data[5:])  # most frames are exactly one message
         return
     if data is None:
         if len(call.parts[0]) >= 5 and call.size < _PREFIX.unpack_from(call.parts[0])[1] + 5:
-            return  # a long message is not joined for each of its pieces
+            return  # join a long message only once, when it is complete
         data = b"".join(call.parts)
     at = 0
     while len(data) - at >= 5:
         packed, size = _PREFIX.unpack_from(data, at)
         if packed:
-            raise ValueError("a message is compressed")
+            raise ValueError("a gRPC message is compressed")
         if len(data) - at - 5 < size:
             break
         take(data[at + 5 : at + 5 + size])

@@ -20,11 +20,11 @@ from podless.store.etcd.settings import Etcd
 log = logging.getLogger("podless")
 
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-_PATIENCE = 5.0  # seconds that an answer may take
-_SEARCH = 2.0  # seconds in which a member is looked for that can be reached at all
-_GREETING = 2.0  # seconds in which a member is reached
-_REST = 0.1  # seconds between two tries
-_OLD = 5.0  # seconds that a connection stays for the calls that use it
+_PATIENCE = 5.0  # seconds until a call times out
+_SEARCH = 2.0  # seconds in which a reachable member must be found
+_GREETING = 2.0  # seconds to connect to a member
+_REST = 0.1  # seconds between two attempts
+_OLD = 5.0  # seconds that a replaced connection stays open for its calls
 _PORT = 2379
 _SERVICES: dict[str, tuple[str, Any]] = {
     "range": ("/etcdserverpb.KV/Range", m.RangeResponse),
@@ -35,8 +35,8 @@ _SERVICES: dict[str, tuple[str, Any]] = {
     "status": ("/etcdserverpb.Maintenance/Status", m.StatusResponse),
 }
 _WATCH = "/etcdserverpb.Watch/Watch"
-_READS = {"range", "status", "lease"}  # can be asked again without harm
-_DROPPED = "proposal dropped"  # what a member says that knew no leader to hand a write to
+_READS = {"range", "status", "lease"}  # calls that can be repeated without harm
+_DROPPED = "proposal dropped"  # the error of a member that knew no leader to forward a write to
 
 
 class Forgotten(Exception):
@@ -44,15 +44,15 @@ class Forgotten(Exception):
 
 
 class Unsupported(StoreError):
-    """The server does not take such a request, as it is not etcd but speaks for another database."""
+    """The server does not support this request: it is not etcd, but an adapter for another database, such as kine."""
 
 
 class _Dropped(Unreachable):
-    """A member knew no leader to hand a write to, so it was surely not carried out."""
+    """A member knew no leader to forward a write to, so the write was certainly not carried out."""
 
 
 class EtcdClient:
-    """Talks to one member of the cluster, and to another if that fails. times: durations by call."""
+    """Calls one member of the cluster, and another one if that fails. times: durations by call."""
 
     def __init__(self, settings: Etcd) -> None:
         self.times = {name: Histogram(_TIMES) for name in _SERVICES}
@@ -66,7 +66,7 @@ class EtcdClient:
         self._failed = ""
 
     def open(self) -> None:
-        """Get ready to ask. Raises StoreError for certificates that cannot be read."""
+        """Prepare for calls. Raises StoreError for unreadable certificates."""
         if self._settings.secure:
             self._context()
         self._files = self._read_mtimes()
@@ -96,7 +96,7 @@ class EtcdClient:
         return tuple(found)
 
     def look(self) -> None:
-        """Load changed certificates. If they are invalid, the connection stays as it is."""
+        """Load changed certificates. Invalid ones are logged, and the connection stays as it is."""
         files = self._read_mtimes()
         if files == self._files:
             return
@@ -152,7 +152,7 @@ class EtcdClient:
     def _heed(self, reaching: asyncio.Task[Channel]) -> None:
         self._reaching = None
         if not reaching.cancelled():
-            reaching.exception()  # who has asked may be gone
+            reaching.exception()  # retrieved so that asyncio does not log it if no caller waits
 
     async def _reach(self) -> Channel:
         settings, loop = self._settings, asyncio.get_running_loop()
@@ -191,7 +191,7 @@ class EtcdClient:
             call.leave()
 
     def begin(self, name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
-        """Send a request without waiting: `told` gets the bytes of the answer at once.
+        """Send a request without waiting: `told` gets the bytes of the answer as soon as they arrive.
 
         Returns False if the caller must use `ask`. After an error, the caller repeats the request with `ask`.
         """
@@ -213,9 +213,8 @@ class EtcdClient:
     async def ask(self, name: str, request: Any, began: float | None = None) -> Any:
         """Return the answer to a request, a message or its bytes.
 
-        began: the loop's time at which it was wanted; its patience counts from then.
-
-        Raises Forgotten, and StoreError as `_refusal` says.
+        began: the loop's time from which the timeout counts (default: now). Raises Forgotten, and StoreError as
+        `_refusal` says.
         """
         loop = asyncio.get_running_loop()
         began = loop.time() if began is None else began
@@ -243,7 +242,7 @@ class EtcdClient:
                 return answer
 
     def _elsewhere(self, member: int, why: str) -> None:
-        """Log a failed member, and switch to another one unless that has happened already."""
+        """Log the error of a member, and switch to another one unless that has happened already."""
         if not self._failed:
             log.error("etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], why)
         self._failed = why
@@ -253,7 +252,7 @@ class EtcdClient:
     async def watch(self, create: Any, take: Callable[[Any], bool]) -> None:
         """Pass the messages of a watch to `take`, from its creation on, until `take` returns True.
 
-        Raises what `take` raises, and StoreError if the watch ends.
+        Raises the error of `take`, and StoreError if the watch ends.
         """
         member = self._member
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -296,7 +295,7 @@ class EtcdClient:
 def _refusal(error: ChannelError) -> Exception:
     """Return the exception for an error of etcd.
 
-    This is the only place that reads etcd's texts, because its codes say less.
+    Only this function reads etcd's error texts, because its codes say less.
     """
     code, text = error.code, error.text
     if code == rpc.OUT_OF_RANGE and "compacted" in text:

@@ -1,4 +1,4 @@
-"""Compaction of the cluster: one server compacts for all, up to the state of an interval ago.
+"""Compacts the cluster: one server does it for all, up to the state of an interval ago.
 
 Servers coordinate through the key `compact_rev_key`, as kube-apiservers do, and together with them: a server that finds
 the version that it left at its last turn updates the key and compacts. Source: compact.go of k8s.io/apiserver. kine
@@ -20,13 +20,13 @@ from podless.store.etcd.client import EtcdClient, Forgotten
 log = logging.getLogger("podless")
 
 _KEY = b"compact_rev_key"
-_LOOK = 10.0  # seconds between two looks at certificates and at the size
+_LOOK = 10.0  # seconds between two checks of certificates and database size
 
 
 class Compactor:
     """This server's part in compaction.
 
-    interval: seconds between turns, 0 for none. held: the number of callers that hold history. size: of the database,
+    interval: seconds between turns, 0 for never. held: the number of callers that hold history. size: of the database,
     in bytes. oldest: when the oldest readable state was written, in seconds since 1970; 0 if unknown.
     """
 
@@ -36,26 +36,26 @@ class Compactor:
         self._client = client
         self._interval = interval
         self._forgot = forgot
-        self._known = 0  # the version of the key at the last turn
-        self._revision = self._at = 0  # that of the cluster, and when that was
+        self._known = 0  # version of the key at this server's last turn
+        self._revision = self._at = 0  # the cluster's revision at that time, and the time
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Take turns from now on."""
+        """Start to take turns."""
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(self._compact_if_due())]
         if self._interval:
             self._tasks.append(loop.create_task(self._compact_regularly()))
 
     async def stop(self) -> None:
-        """Take no more turns."""
+        """Stop taking turns."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _compact_if_due(self) -> None:
         while True:
-            with suppress(StoreError):  # those who need an answer say so
+            with suppress(StoreError):  # other calls report the error
                 self.size = (await self._client.ask("status", m.StatusRequest())).dbSize
             await asyncio.sleep(_LOOK)
             self._client.look()
@@ -69,7 +69,7 @@ class Compactor:
             await asyncio.sleep(self._interval)
 
     async def turn(self) -> None:
-        """Move the key on, and compact where that was this server's turn. Raises StoreError."""
+        """Update the key, and compact if no other server has updated it. Raises StoreError."""
         if self.held:
             return
         compare = m.Compare(result=m.EQUAL, target=m.VERSION, key=_KEY, version=self._known)
@@ -92,7 +92,7 @@ class Compactor:
             self._note_compaction(at, before)
 
     def _note_compaction(self, at: int, revision: int) -> None:
-        """Note a compaction up to the revision that was the newest at the last turn or before."""
+        """Record a compaction up to the revision that was the newest at the last turn or before."""
         if revision and at:
             self.oldest = at
             self._forgot(revision)

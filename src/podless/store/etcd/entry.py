@@ -1,14 +1,14 @@
 """Entries of the change log in etcd: one key for each change, written in the transaction of the change itself.
 
-An entry holds the author and the state that the change replaced. The state that it made is that of the next entry, or
-the object itself. So an entry that is forgotten takes nothing along that a later state needs. Most states are
-differences: deflated with the state that replaced them as the dictionary. About one in eight is whole, so that a state
-can be read from a few entries.
+An entry has the author and the state that the change replaced. The state that the change made is in the next entry, or
+is the object itself. So deleting an entry loses nothing that a later state needs. Most states are differences: deflated
+with the state that replaced them as the dictionary. About one in eight is whole, so that a state can be read from a few
+entries.
 
-Its value is a line with the author as JSON, a line of numbers, and the state, deflated.
+The value is a line with the author as JSON, a line of numbers, and the deflated state.
 
-Its key is PREFIX/~podless/history, the object's key, a zero byte, and what `EntryName` says. "~" sorts behind all names
-of Kubernetes, so that a watch of the objects does not see the log. The zero byte keeps entries in the order of their
+The key is PREFIX/~podless/history, the object's key, a zero byte, and the `EntryName`. "~" sorts after all names of
+Kubernetes, so that a watch of the objects does not see the log. The zero byte keeps entries in the order of their
 objects.
 """
 
@@ -25,17 +25,18 @@ from podless.store.etcd.layout import KeyLayout
 from podless.store.keys import Stored
 from podless.store.packing import deflate, inflate
 
-_WINDOW = 1 << 15  # bytes that deflate looks back
-_SPREAD = 0x9E3779B1  # spreads revisions, so that writers in turn do not have differences only
-_ROOM = 5 << 18  # bytes of object and entry together; etcd takes requests of 1.5 MiB
-ROW = 240  # bytes that an entry takes in etcd beside its value and the key of its object, about
+_WINDOW = 1 << 15  # bytes of deflate's window
+# multiplier that spreads revisions evenly; else the turns of writers could make all states of an object differences
+_SPREAD = 0x9E3779B1
+_ROOM = 5 << 18  # bytes of object and entry together; etcd accepts requests of 1.5 MiB
+ROW = 240  # approximate bytes of an entry in etcd, besides its value and the key of its object
 
 
 class EntryName(NamedTuple):
     """The content of an entry's key.
 
-    at: milliseconds since 1970. size: of the entry in bytes, roughly. writer: the server that wrote it, with a number.
-    place: of the change in its commit. differs: the state is stored as a difference.
+    at: milliseconds since 1970. size: approximate bytes of the entry. writer: number of the server that wrote it.
+    place: position of the change in its commit. differs: the state is stored as a difference.
     """
 
     at: int
@@ -45,7 +46,7 @@ class EntryName(NamedTuple):
     differs: bool = False
 
     def encode(self) -> bytes:
-        """Return the end of the key."""
+        """Return the end of the entry's key."""
         at, size, writer, place, differs = self
         return b"%x.%x.%b.%x%b" % (at, size, writer.encode(), place, b".d" if differs else b"")
 
@@ -60,7 +61,7 @@ class FoundEntry(NamedTuple):
 
     @property
     def order(self) -> tuple[int, int]:
-        """Orders changes: by revision, then by their place in the commit."""
+        """The sort key of changes: revision, then position in the commit."""
         return self.revision, self.name.place
 
 
@@ -103,17 +104,17 @@ class EntryLayout:
         self.marker = self.all + b"horizon"
 
     def of_key(self, key: str) -> tuple[bytes, bytes]:
-        """Return the first key of the entries of an object, and the first behind them."""
+        """Return the first key of an object's entries, and the first key after them."""
         start = self.root + self._layout.key(key)[self._start :]
         return start + b"\0", start + b"\1"
 
     def under(self, prefix: str) -> tuple[bytes, bytes]:
-        """Return the first key of the entries of all objects under a prefix, and the first behind them."""
+        """Return the first key of the entries of all objects under a prefix, and the first key after them."""
         start = self.root + self._layout.key(prefix)[self._start :]
         return start, start[:-1] + bytes((start[-1] + 1,))
 
     def between(self, prefix: str, after: str, end: str) -> tuple[bytes, bytes]:
-        """Return the same behind the key `after` and up to the key `end`, "" for no such bound."""
+        """Return the same range for objects after the key `after` and up to the key `end`; "" for no bound."""
         low, high = self.under(prefix)
         return self.of_key(after)[1] if after else low, self.of_key(end)[1] if end else high
 
@@ -130,9 +131,9 @@ class EntryLayout:
 
 
 def pack_state(before: Stored, expect: int, after: Stored | None) -> tuple[bytes, bool]:
-    """Return a state as an entry holds it, b"" if it is too large, and whether it is a difference.
+    """Return a state in the form of an entry (b"" if it is too large), and whether it is a difference.
 
-    expect: its revision. after: what replaces it.
+    expect: its revision. after: the state that replaces it.
     """
     if after is not None and expect * _SPREAD >> 16 & 7 and len(after.data) <= _WINDOW:
         packed = deflate(before.data, after.data)

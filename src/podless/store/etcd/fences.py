@@ -1,4 +1,4 @@
-"""Fences: keys that are written only to be seen by watches. A watch that got one has got everything before it."""
+"""Fences: keys written only to be seen. A watch that has received one has received everything before it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from podless.store.etcd.follow import FENCES, EtcdFollower
 from podless.store.etcd.layout import KeyLayout
 from podless.store.keys import Stored
 
-_SOON = 0.02  # seconds in which a change that was told somewhere is usually told here
+_SOON = 0.02  # seconds after which a change that one watch has delivered has usually reached this one, too
 
 
 class Fences:
     """The fences of one server.
 
-    followers: must learn of revisions. seen: called with the revision of each write. write: commits one operation, for
-    servers whose transactions take one key only; older kine has no Put.
+    followers: the watches that must reach a revision. seen: called with the revision of each write. write: commits one
+    operation, for servers whose transactions take one key only; older kine has no Put.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Fences:
         self._followers = followers
         self._seen = seen
         self._own = f"{FENCES}{uuid.uuid4()}"
-        self._revisions: dict[str, int] = {}  # as far as they are needed
+        self._revisions: dict[str, int] = {}  # revision of the last fence, by key, where needed
         self._pushing: asyncio.Task[None] | None = None
 
     def stop(self) -> list[asyncio.Task[None]]:
@@ -47,9 +47,9 @@ class Fences:
         return [self._pushing]
 
     def push(self, revision: int) -> None:
-        """Make sure that followers learn of a revision, even one that was written outside their prefix.
+        """Make followers reach a revision, even one that was written outside of their prefix.
 
-        That is so rare that a write is a fair price. Progress notifications on request would be cheaper, but up to etcd
+        This costs a write, but is rarely needed. Progress notifications on request would be cheaper, but up to etcd
         3.4.24 and 3.5.7 they may overtake changes.
         """
         if self._pushing is None and any(one.revision < revision for one in self._followers):
@@ -62,14 +62,14 @@ class Fences:
                 try:
                     await self.put_fence()
                 except StoreError:
-                    await asyncio.sleep(_SOON)  # callers have their own deadlines
+                    await asyncio.sleep(_SOON)  # no retry limit: callers have deadlines
                 else:
                     return
         finally:
             self._pushing = None
 
     async def put_fence(self, key: str = "") -> int:
-        """Write a fence, this server's own for "". Returns the revision. Raises StoreError."""
+        """Write a fence; "": this server's own. Returns the revision. Raises StoreError."""
         key = key or self._own
         if self.write is not None:
             return await self._put_anyway(self.write, key)
@@ -78,7 +78,7 @@ class Fences:
         return revision
 
     async def _put_anyway(self, write: Callable[[Operation], Awaitable[int]], key: str) -> int:
-        """Write a key at any revision, with the transactions that kube-apiserver uses, too."""
+        """Write a key whatever its revision, using only transactions of kube-apiserver's form."""
         while True:
             try:
                 revision = await write(Operation(key, Stored(b""), self._revisions.get(key, 0)))

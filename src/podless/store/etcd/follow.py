@@ -15,13 +15,13 @@ from podless.store.etcd.layout import KeyLayout
 
 log = logging.getLogger("podless")
 
-FENCES = f"{keys.OWN}fences/"  # keys written only to see them pass
-MOVED = f"{FENCES}moved"  # written by who finds that the cluster was restored to an earlier state
-_REST = 0.1  # seconds before a watch that broke is begun again
+FENCES = f"{keys.OWN}fences/"  # keys that are only written so that watches see them
+MOVED = f"{FENCES}moved"  # written by a server that finds that the cluster was restored to an earlier state
+_REST = 0.1  # seconds until a broken watch is started again
 
 
 class Gone(Exception):
-    """A watch cannot begin: history up to `revision` is gone."""
+    """A watch cannot start: history up to `revision` is gone."""
 
     def __init__(self, revision: int) -> None:
         super().__init__(revision)
@@ -115,12 +115,12 @@ class EtcdFollower:
         self._task.cancel()
 
     def astray(self) -> None:
-        """Start again: earlier deliveries may be wrong."""
+        """Start again, because earlier deliveries may be wrong."""
         self._task.cancel()
         self._task = asyncio.get_running_loop().create_task(self._anew())
 
     async def ended(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until no work is in progress."""
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _follow_events(self) -> None:

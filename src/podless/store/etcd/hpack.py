@@ -1,6 +1,6 @@
 """HPACK header compression: decodes the peer's header fields, and encodes its own without compression.
 
-Source: RFC 7541. A block without references to earlier ones, as in most answers, is decoded once.
+Source: RFC 7541. A block without references to earlier ones, as in most answers, is decoded once and cached.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Iterable
 
 _TABLE = 4096  # bytes of the dynamic table, the default of RFC 7541
-_ENTRY = 32  # bytes that a field counts for beside its text
-_KNOWN = 256  # blocks whose fields are kept
-_LARGEST = 1 << 24  # no number of a block is larger
-# appendix A: the names, with the values that some have
+_ENTRY = 32  # bytes that a field counts besides its text
+_KNOWN = 256  # cached blocks
+_LARGEST = 1 << 24  # maximum number in a block
+# appendix A: the static table of names, with values for some
 _NAMES = """:authority :method=GET :method=POST :path=/ :path=/index.html :scheme=http :scheme=https :status=200
 :status=204 :status=206 :status=304 :status=400 :status=404 :status=500 accept-charset accept-encoding=gzip,+deflate
 accept-language accept-ranges accept access-control-allow-origin age allow authorization cache-control
@@ -20,13 +20,13 @@ content-disposition content-encoding content-language content-length content-loc
 date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified
 link location max-forwards proxy-authenticate proxy-authorization range referer refresh retry-after server set-cookie
 strict-transport-security transfer-encoding user-agent vary via www-authenticate"""
-# appendix B: the code is canonical, so that it is known by the lengths of its 257 symbols; a letter each, from a for 5
+# appendix B: the Huffman code is canonical, so the lengths of its 257 codes define it; one letter each, a for 5 bits
 _LENGTHS = (
     "isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibccccccccccccccccccccccdcdioijb"
     "kabababbbaccbbbabcbaabccccckgjixprpprrrsrssssststtrstssssqrsrsstrqprrssqsrrtqrssqqrqsrssprrrsrrs"
     "vvporsruvvvwwvtuoqvwwvwtqqvvxwwwptpqrqqsrruuttvsvwvvwwwwwxwwwwwvz"
 )
-_END = 256  # the symbol that is none
+_END = 256  # the end-of-string symbol
 Field = tuple[bytes, bytes]
 
 
@@ -39,7 +39,7 @@ def _static() -> list[Field]:
 
 
 def _codes() -> dict[tuple[int, int], int]:
-    """Return symbols by the length of their code and the code."""
+    """Return the symbols by (length of the code, code)."""
     found, code, before = {}, 0, 0
     for length, symbol in sorted((ord(letter) - ord("a") + 5, symbol) for symbol, letter in enumerate(_LENGTHS)):
         code <<= length - before
@@ -53,7 +53,7 @@ _CODES = _codes()
 
 
 def encode_headers(fields: Iterable[tuple[str, str]]) -> bytes:
-    """Return a block with fields that the peer does not index."""
+    """Return a block with these fields, which the peer does not index."""
     return b"".join(b"\0" + _plain(name) + _plain(value) for name, value in fields)
 
 
@@ -79,13 +79,13 @@ def _unpacked(data: bytes) -> bytes:
             symbol = _CODES.get((length, code))
             if symbol is not None:
                 if symbol == _END:
-                    raise ValueError("a text ends within itself")
+                    raise ValueError("HPACK: a string contains the end-of-string symbol")
                 found.append(symbol)
                 code = length = 0
             elif length > 30:
-                raise ValueError("a text is in no code")
+                raise ValueError("HPACK: a string has an invalid Huffman code")
     if length > 7 or code != (1 << length) - 1:
-        raise ValueError("a text is filled up wrongly")
+        raise ValueError("HPACK: a string has invalid padding")
     return bytes(found)
 
 
@@ -93,13 +93,13 @@ class HeaderDecoder:
     """Decodes the header blocks of one peer, in the order in which they arrive."""
 
     def __init__(self) -> None:
-        self._recent: deque[Field] = deque()  # the newest first
+        self._recent: deque[Field] = deque()  # the dynamic table, newest first
         self._size = 0
         self._most = _TABLE
         self._known: dict[bytes, dict[bytes, bytes]] = {}
 
     def fields(self, block: bytes) -> dict[bytes, bytes]:
-        """Return the fields of a block; the last one wins. Raises ValueError."""
+        """Return the fields of a block; the last one of a name counts. Raises ValueError."""
         found = self._known.get(block)
         if found is not None and not self._recent:
             return found
@@ -125,18 +125,18 @@ class HeaderDecoder:
                 elif first & 0xE0 == 0x20:
                     self._most, at = _number(block, at, 5)
                     if self._most > _TABLE:
-                        raise ValueError("a table is larger than it may be")
+                        raise ValueError("HPACK: the dynamic table exceeds its maximum size")
                     self._shrink()
                 else:
                     one, at = self._literal(block, at, 4)
                     found.append(one)
         except IndexError:
-            raise ValueError("a block ends too early") from None
+            raise ValueError("HPACK: a header block is truncated, or has an unknown index") from None
         return found
 
     def _at(self, number: int) -> Field:
         if not number:
-            raise ValueError("there is no field 0")
+            raise ValueError("HPACK: index 0 is invalid")
         return _STATIC[number - 1] if number <= len(_STATIC) else self._recent[number - len(_STATIC) - 1]
 
     def _literal(self, block: bytes, at: int, bits: int) -> tuple[Field, int]:
@@ -163,7 +163,7 @@ def _size(one: Field) -> int:
 
 
 def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
-    """Return a number in the last bits of a byte and in those that follow, and the place behind it."""
+    """Return an integer with a prefix of some bits, and the position after it."""
     most = (1 << bits) - 1
     number = block[at] & most
     at += 1
@@ -175,18 +175,18 @@ def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
         at += 1
         number += (byte & 127) << shift
         if number > _LARGEST:
-            raise ValueError("a number is too large")
+            raise ValueError("HPACK: an integer is too large")
         if byte < 128:
             return number, at
         shift += 7
         if shift > 28:
-            raise ValueError("a number is too long")
+            raise ValueError("HPACK: an integer is too long")
 
 
 def _read_text(block: bytes, at: int) -> tuple[bytes, int]:
     packed = block[at] & 0x80
     size, at = _number(block, at, 7)
     if at + size > len(block):
-        raise ValueError("a block ends too early")
+        raise ValueError("HPACK: a header block is truncated")
     data = block[at : at + size]
     return _unpacked(data) if packed else data, at + size

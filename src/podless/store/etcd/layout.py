@@ -1,8 +1,8 @@
 """The layout of objects in etcd, which is kube-apiserver's, so that either can serve what the other wrote.
 
-Custom objects are at PREFIX/GROUP/RESOURCE/NAMESPACE/NAME. Built-in resources have their own names there
+Custom objects are at PREFIX/GROUP/RESOURCE/NAMESPACE/NAME. Built-in resources have their own names
 (PREFIX/pods/NAMESPACE/NAME). A value is the object's JSON. podless writes an empty resourceVersion, which
-kube-apiserver treats as none; values of others have none, and get its place when they are read.
+kube-apiserver treats as none. Values of other programs have none, and get a gap for it when they are read.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from podless.store.foreign import encode_foreign
 from podless.store.keys import Stored
 
 _NEEDLE = b'"resourceVersion":""'
-_BEFORE = len(_NEEDLE) - 1  # of it, what is before the hole
-# A value that is no such JSON is wrapped: this, its offset, a zero byte, and the value itself.
+_BEFORE = len(_NEEDLE) - 1  # bytes of it before the gap for the revision
+# other values are wrapped: this prefix, the offset, a zero byte, and the value
 _WRAPPED = b"podless\0"
-_MAGIC = b"k8s\0"  # what kube-apiserver's protobuf values start with
-# reads a built-in object that a kube-apiserver wrote, None for what is none, or cannot be read
+_MAGIC = b"k8s\0"  # start of kube-apiserver's protobuf values
+# decodes a built-in object that a kube-apiserver wrote; None if the value is none, or cannot be decoded
 Decode = Callable[[str, bytes], Stored | None]
 
 
@@ -38,20 +38,20 @@ class KeyLayout:
         self._decode = decode
 
     def key(self, key: str) -> bytes:
-        """Return the key in etcd of a key, or the prefix of a prefix."""
+        """Return the etcd key for a key, or the etcd prefix for a prefix."""
         second = key.find("/", key.find("/", 1) + 1)
         there = self._there.get(key[: second + 1]) if second > 0 else None
         return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
 
     def end(self, prefix: str) -> bytes:
-        """Return the first key in etcd behind all that start with a prefix; the change log is behind all objects."""
+        """Return the first etcd key after all that have a prefix. The change log is after all objects."""
         if prefix == keys.ALL:
             return f"{self.root}/~".encode()
         start = self.key(prefix)
         return start[:-1] + bytes((start[-1] + 1,))
 
     def back(self, key: bytes) -> str:
-        """Return the key of a key in etcd."""
+        """Return the key for a key in etcd."""
         text = key[self._start :].decode()
         first = text.find("/") + 1
         here = self._here.get(text[:first])
@@ -66,7 +66,7 @@ class KeyLayout:
         return data if _place(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
 
     def stored(self, key: str, value: bytes) -> Stored:
-        """Return a value that was read from etcd, with the place of its revision."""
+        """Return a value that was read from etcd, with the offset of its revision."""
         offset = _place(value)
         if offset >= 0:
             return Stored(value, offset)
@@ -78,16 +78,16 @@ class KeyLayout:
 
 
 def _place(value: bytes) -> int:
-    """Return the offset of a value that was written here and can be told by itself; -1 for any other."""
+    """Return the offset in a value that podless wrote, if the value alone shows it; -1 for other values."""
     if not value.startswith(b'{"') or value.endswith(b"\n"):
-        # what is no object has no revision; other servers end their JSON with a line break
+        # a value that is not JSON has no revision; JSON of other servers ends with a line break
         return -1 if value.startswith((b"{", _WRAPPED, _MAGIC)) else 0
     found = value.find(_NEEDLE)
     return found + _BEFORE if found > 0 else -1
 
 
 def _foreign(value: bytes) -> Stored:
-    """Return a value that another program wrote, with a place for its revision."""
+    """Return a value that another program wrote, with a gap for its revision."""
     try:
         return encode_foreign(serializer.decode_own(value))
     except (ValueError, TypeError, LookupError):
@@ -95,14 +95,14 @@ def _foreign(value: bytes) -> Stored:
 
 
 def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Return the names in etcd of built-in resources. resources: group and plural, by the prefix of their keys.
+    """Return the names of built-in resources in etcd. resources: group and plural, by the prefix of their keys.
 
     Source: the storage prefixes of kube-apiserver; most are the plural, without the group.
     """
     return {prefix: _ODD.get(plural, plural) for prefix, (group, plural) in resources.items() if group not in _WITH}
 
 
-_WITH = {"apiextensions.k8s.io", "apiregistration.k8s.io"}  # their keys have the group
+_WITH = {"apiextensions.k8s.io", "apiregistration.k8s.io"}  # groups whose keys contain the group
 _ODD = {
     "services": "services/specs",
     "endpoints": "services/endpoints",

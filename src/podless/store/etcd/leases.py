@@ -11,12 +11,12 @@ from podless.store import keys
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 
-_SHARED = 60.0  # seconds for which writes get the same lease; kube-apiserver's time
-_MOST = 1000  # keys of one lease; kube-apiserver's number
+_SHARED = 60.0  # seconds for which writes share a lease, as in kube-apiserver
+_MOST = 1000  # maximum keys of a lease, as in kube-apiserver
 
 
 class Leases:
-    """The leases of one server. times: seconds that keys have from their last write, by prefix."""
+    """The leases of one server. times: seconds from the last write of a key to its expiry, by prefix."""
 
     def __init__(self, client: EtcdClient, times: Mapping[str, float]) -> None:
         self._client = client
@@ -27,7 +27,7 @@ class Leases:
         self._lock = asyncio.Lock()
 
     def wanted(self, key: str) -> bool:
-        """Return whether a key goes by itself."""
+        """Return whether a key expires."""
         return key.startswith(self._prefixes)
 
     async def lease(self, key: str) -> int:
@@ -46,5 +46,5 @@ class Leases:
             return known
 
     def forget(self) -> None:
-        """Use new leases from now on."""
+        """Use new leases from now on, because the cluster was restored."""
         self._current.clear()

@@ -1,4 +1,4 @@
-"""The part of the change log in a commit: an entry for each object that it writes."""
+"""Encodes the change log's part of a commit: an entry for each written object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.store.etcd.entry import ROW, EntryContent, EntryLayout, EntryName, 
 from podless.store.etcd.transaction import put_key
 from podless.store.history import Bounds, HistoryClock
 
-Known = Callable[[str, int], Record | None]  # the state of a key, if it is the one of a revision
+Known = Callable[[str, int], Record | None]  # returns the state of a key at a revision, None if it is not known
 
 
 class LogWriter:
@@ -34,7 +34,7 @@ class LogWriter:
         self._numbers = count()
 
     async def encode_entries(self, operations: Sequence[Operation], leases: Sequence[int]) -> bytes:
-        """Return parts of a transaction. leases: of the operations, 0 for none. Raises StoreError."""
+        """Return the entries as a part of the transaction. leases: of the operations, 0 for none. Raises StoreError."""
         made, number = b"", next(self._numbers)
         for place, (operation, lease) in enumerate(zip(operations, leases, strict=True)):
             if operation.stored is not KEPT and self._bounds.bounds_of(keys.prefix_of(operation.key)) is not None:
@@ -47,7 +47,7 @@ class LogWriter:
         if expect:
             before = self.known(key, expect) or await self._read(key)
             if before is None or before.revision != expect:
-                return b""  # the commit fails
+                return b""  # the commit will fail anyway
         author = AUTHOR.get() if self._authors else NOBODY
         created, offset, packed, differs = 0, 0, b"", False
         if before is not None:

@@ -1,4 +1,4 @@
-"""The messages of etcd's gRPC interface, as far as they are used here.
+"""The messages of etcd's gRPC interface that podless uses.
 
 Source: rpc.proto and kv.proto of etcd 3.4; the numbers of fields are part of the protocol.
 """
@@ -17,7 +17,7 @@ _SCALARS = {
     "bytes": FieldDescriptorProto.TYPE_BYTES,
     "string": FieldDescriptorProto.TYPE_STRING,
     "int": FieldDescriptorProto.TYPE_INT64,
-    "enum": FieldDescriptorProto.TYPE_INT32,  # the same on the wire
+    "enum": FieldDescriptorProto.TYPE_INT32,  # has the same wire format
     "bool": FieldDescriptorProto.TYPE_BOOL,
 }
 # message: fields as "name type number"; a type with * is repeated
@@ -102,6 +102,6 @@ StatusRequest = _MADE["StatusRequest"]
 StatusResponse = _MADE["StatusResponse"]
 
 EQUAL, LESS = 0, 2  # results of a Compare
-VERSION, CREATE, MOD = 0, 1, 2  # its targets: the number of writes, the revisions of the first one and of the last
-DELETE = 1  # the type of an Event
-ASCEND, BY_MOD = 1, 3  # the order of a range, and what it goes by: the revision of the last write
+VERSION, CREATE, MOD = 0, 1, 2  # targets of a Compare: version (number of writes), create revision, mod revision
+DELETE = 1  # type of an Event
+ASCEND, BY_MOD = 1, 3  # sort order and target of a Range: ascending, by mod revision

@@ -1,10 +1,10 @@
-"""Commits of several keys on a server whose transactions take one key, such as kine: key by key, under a lock.
+"""Commits several keys on a server whose transactions take one key, such as kine: key by key, under a lock.
 
-The first operation is the write itself. The others accompany it, so that of two writers who made the same choice at the
-same time one chooses again. The lock is a key that names them. Its holder checks every condition, writes the first key
-if its condition still holds, then gives the other keys a new revision whatever happens: a writer that has not seen the
-first key cannot find the revisions that it expects. A server that dies while it holds the lock leaves the list of keys;
-the next holder gives them new revisions first.
+The first operation is the write itself. The others accompany it, so that if two writers made the same choice at the
+same time, one of them must choose again. The lock is a key that lists them. Its holder checks every condition, and
+writes the first key if its condition still holds. Then it gives the other keys a new revision in any case: a writer
+that has not seen the first key does not find the revisions that it expects. A server that dies while it holds the lock
+leaves the list of keys; the next holder gives them new revisions first.
 
 Limits: other clients see the keys one after the other. A first write that reaches the database more than `_STALE`
 seconds after it was sent is not prevented. Conditions alone (KEPT) are read before the write, not with it.
@@ -28,29 +28,29 @@ log = logging.getLogger("podless")
 
 _KEY = f"{FENCES}commits"
 _FREE = Stored(b"{}")
-_REST, _LONGEST = 0.02, 0.2  # seconds between two looks at a lock that is held: at first, and at most
+_REST, _LONGEST = 0.02, 0.2  # seconds between two checks of a held lock: at first, and maximum
 _SENDS = 2.0  # seconds after taking the lock in which the first write may be sent
-_STALE = 10.0  # seconds without a change after which a lock is taken from its holder
-_PATIENCE = 20.0  # seconds that a commit waits for the lock
+_STALE = 10.0  # seconds without a change after which others take the lock
+_PATIENCE = 20.0  # maximum seconds that a commit waits for the lock
 
 Write = Callable[[Operation], Awaitable[int]]
 Read = Callable[[str], Awaitable[Record | None]]
 
 
 class OrderedCommits:
-    """The commits of one server. write: commits one operation, raises Conflicted. read: returns one record."""
+    """Commits in order for one server. write: commits one operation, raises Conflicted. read: returns one record."""
 
     def __init__(self, write: Write, read: Read) -> None:
         self._write, self._read = write, read
         self._name = str(uuid.uuid4())
-        self._turn = asyncio.Lock()  # writers of this process do not compete for the key
-        self._revision = 0  # of the lock, when it was free
+        self._turn = asyncio.Lock()  # writers of this process take turns here, not by the key
+        self._revision = 0  # revision of the lock when it was free
         self._working: set[asyncio.Task[int]] = set()
 
     async def commit_in_order(self, operations: Sequence[Operation]) -> int:
         """Return the revision of the first operation. Raises Conflicted and StoreError, as `Store.commit` does.
 
-        A commit that has started ends even if its caller is cancelled; otherwise it would keep the lock.
+        A started commit runs to its end even if its caller is cancelled; otherwise it would keep the lock.
         """
         first, *along = operations
         if first.stored is not KEPT and all(one.stored is KEPT for one in along):
@@ -80,7 +80,7 @@ class OrderedCommits:
         async with self._turn:
             held = await self._take_lock([one.key for one in writes[1:]])
             until = loop.time() + _SENDS
-            known = True  # whether the outcome of the first write is
+            known = True  # whether the outcome of the first write is known
             try:
                 await self._check_expected(operations)
                 if loop.time() > until:
@@ -90,7 +90,7 @@ class OrderedCommits:
                 except (Conflicted, Full, Oversized):
                     raise
                 except StoreError:
-                    known = False  # the write may yet arrive, so the lock stays until others take it away
+                    known = False  # the write may still arrive, so the lock stays until others take it
                     raise
                 for one in writes[1:]:
                     await self._renew(one)
@@ -102,7 +102,7 @@ class OrderedCommits:
     async def _renew(self, operation: Operation) -> None:
         """Write a key that accompanies the commit.
 
-        If another client wrote it meanwhile, keep that under a new revision.
+        If another client wrote it meanwhile, write that client's value again, under a new revision.
         """
         while True:
             try:
@@ -137,7 +137,7 @@ class OrderedCommits:
             return held
 
     async def _wait(self, there: Record | None, until: float) -> tuple[int, list[str]]:
-        """Wait until the lock is free, or its holder gone; returns its revision, and the keys that such a one has left.
+        """Wait until the lock is free or stale. Returns its revision, and the keys that a dead holder has left.
 
         Raises Overdue.
         """

@@ -37,7 +37,7 @@ def parse_interval(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Etcd:
-    """An etcd cluster. servers: URLs. compaction: seconds. Raises StartError for what cannot work."""
+    """The settings of an etcd cluster. servers: URLs. compaction: seconds. Raises StartError for bad combinations."""
 
     servers: Sequence[str] = option(
         "--etcd-servers",
@@ -90,5 +90,5 @@ class Etcd:
 
     @property
     def secure(self) -> bool:
-        """Whether the servers are spoken to over TLS."""
+        """Whether the servers are reached over TLS."""
         return bool(self.servers) and self.servers[0].startswith("https:")

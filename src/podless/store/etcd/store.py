@@ -32,19 +32,18 @@ from podless.store.keys import Stored
 
 log = logging.getLogger("podless")
 
-_PAGE = 10_000  # records of one answer
-_TOGETHER = 64  # writes that are under way at once where many are needed
+_PAGE = 10_000  # records of one range request
+_TOGETHER = 64  # concurrent writes when many are needed
 _NOWHERE = keys.OWN + "nowhere/nothing"
 
 
 class EtcdStore:
     """A store in an etcd cluster. Implements contract.Store.
 
-    layout: of keys and values. times: seconds that keys have from their last write, by prefix; others stay.
-    interval: seconds of history that are kept, about; the cluster is compacted by one server for all, 0 for by none.
-    bounds: of the change log; None for a server that writes none. authors: whether the log names them.
-    logs: whether this process writes the log and trims it, and does not only read it. needs_log: `open` fails where
-    there can be no log.
+    layout: of keys and values. times: seconds from the last write of a key to its expiry, by prefix; other keys stay.
+    interval: approximate seconds of history to keep. One server compacts the cluster for all; 0: none does. bounds: of
+    the change log; None if this server writes none. authors: record authors in it. logs: this process writes and trims
+    the log, rather than only reading it. needs_log: `open` fails if there can be no log.
     """
 
     name = "etcd"
@@ -66,7 +65,7 @@ class EtcdStore:
         self._layout = layout or KeyLayout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
         self._exclusive = settings.exclusive
-        self._ordered: OrderedCommits | None = None  # where transactions take one key
+        self._ordered: OrderedCommits | None = None  # set if transactions take only one key
         self._newest = 0
         self._alone = Alone(
             self._client,
@@ -93,7 +92,7 @@ class EtcdStore:
 
     @property
     def times(self) -> Mapping[str, Histogram]:
-        """By what etcd was asked, how long that took."""
+        """Durations of calls to etcd, by call."""
         return self._client.times
 
     @property
@@ -103,7 +102,7 @@ class EtcdStore:
 
     @property
     def changelog(self) -> EtcdChangeLog | None:
-        """The log, None where none is wanted, or the server takes transactions of one key only."""
+        """The log; None if there is none, or transactions take only one key."""
         return self._log
 
     async def open(self) -> None:
@@ -119,11 +118,11 @@ class EtcdStore:
 
     @property
     def atomic(self) -> bool:
-        """Whether the server takes transactions of several keys; kine does not."""
+        """Whether transactions take several keys; those of kine do not."""
         return self._ordered is None
 
     async def _try_transactions(self) -> None:
-        """Find out whether the server takes transactions of several keys. Raises StoreError."""
+        """Find out whether transactions take several keys. Raises StoreError."""
         there = [self._layout.key(f"{_NOWHERE}{number}") for number in range(2)]
         absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in there]
         try:
@@ -136,7 +135,7 @@ class EtcdStore:
                 ) from None
             self._ordered = OrderedCommits(self._commit_one, self._read_record)
             self._fences.write = self._commit_one
-            self._log = None  # its entries need the transaction of what they tell of
+            self._log = None  # an entry must be in the transaction of its change
 
     async def close(self) -> None:
         """Finish work in progress, and disconnect."""
@@ -167,7 +166,7 @@ class EtcdStore:
         return answer
 
     async def _moved_on(self, before: int) -> None:
-        """Move on past all revisions that clients have seen, after the cluster was restored to an earlier state."""
+        """Raise the revision above all that clients have seen, after the cluster was restored to an earlier state."""
         if self._moving is None:
             self._moving = asyncio.get_running_loop().create_task(self._move_on(before))
             self._moving.add_done_callback(self._has_moved)
@@ -176,13 +175,13 @@ class EtcdStore:
     async def _move_on(self, before: int) -> None:
         log.error("etcd: its state is older than revision %d: reading all objects again", before)
         with suppress(StoreError):
-            await self._alone.leave()  # what is shown here is of before that
+            await self._alone.leave()  # this server's state is from before the restore
         current = 0
         while current <= before:
             many = min(max(before - current, 1), _TOGETHER)
-            # those who see one of these go on anew, too
+            # other servers whose watches see this key start again, too
             current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(many))))
-        with suppress(Forgotten):  # another server has seen to it
+        with suppress(Forgotten):  # another server has compacted
             await self._client.ask("compact", m.CompactionRequest(revision=current))
         self._forgot(current)
         self._leases.forget()
@@ -192,7 +191,7 @@ class EtcdStore:
     def _has_moved(self, moving: asyncio.Task[None]) -> None:
         self._moving = None
         if not moving.cancelled():
-            moving.exception()  # who has waited may be gone
+            moving.exception()  # retrieved so that asyncio does not log it if no caller waits
 
     def read_revision(self) -> Awaitable[int]:
         """Return the newest revision, as the members of the cluster agree on it."""
@@ -209,14 +208,15 @@ class EtcdStore:
             self._fences.push(revision)
             known.set_result(revision)
             return
-        # of another member, a later try, or of a cluster that was restored
+        # the answer may be of another member, of a retry, or of a restored cluster
         asking = asyncio.get_running_loop().create_task(self._ask(began))
         self._asking.add(asking)
         asking.add_done_callback(partial(self._finish_asking, known))
 
     def _finish_asking(self, known: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
         self._asking.discard(asking)
-        error = None if asking.cancelled() else asking.exception()  # who has asked may be gone
+        # retrieved so that asyncio does not log it if no caller waits
+        error = None if asking.cancelled() else asking.exception()
         if known.done():
             return
         if asking.cancelled():
@@ -244,7 +244,7 @@ class EtcdStore:
             raise Compacted(self._compacted)
 
         def take(changes: Sequence[Change], revision: int) -> None:
-            self._newest = max(self._newest, revision)  # a cluster that shows less was restored
+            self._newest = max(self._newest, revision)  # if the cluster later shows less than this, it was restored
             deliver(changes, revision)
 
         follower = EtcdFollower(self._client, self._layout, prefix, after, (take, lost), self._current_and_compacted)
@@ -265,7 +265,7 @@ class EtcdStore:
         self._newest = max(self._newest, revision)
 
     def has_newest(self, shown: int) -> bool:
-        """Return whether only this server writes and a follower that has seen `shown` knows all of its writes."""
+        """Return whether only this server writes, and `shown` includes all its writes."""
         return self._alone.holds(shown)
 
     async def commit(self, operations: Sequence[Operation]) -> int:
@@ -295,7 +295,7 @@ class EtcdStore:
             await self._alone.share(made)
 
     async def _commit_one(self, operation: Operation) -> int:
-        """Write one key by a transaction of the shape that kube-apiserver uses. Raises Conflicted and StoreError.
+        """Write one key by a transaction of kube-apiserver's form. Raises Conflicted and StoreError.
 
         Source: optimisticPut and optimisticDelete of k8s.io/apiserver's storage/etcd3.
         """
@@ -306,7 +306,7 @@ class EtcdStore:
         before = self._newest
         answer = await self._client.ask("txn", self._wanted(key, stored, expect, lease))
         revision: int = answer.header.revision
-        if not answer.succeeded:  # kine's revision is not the newest one then
+        if not answer.succeeded:  # kine's answer then has an older revision, so it is not compared with `before`
             kvs = answer.responses[0].response_range.kvs if answer.responses else ()
             raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
         if revision < before:
@@ -324,9 +324,9 @@ class EtcdStore:
         return await commit_chain(self.commit, commits)
 
     def _wanted(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
-        """Return an operation as a part of a transaction: condition, write, and read if the condition fails."""
+        """Return an operation as part of a transaction: condition, write, and a read if the condition fails."""
         there = self._layout.key(key)
-        # nothing cannot be deleted: no revision is below 0
+        # no revision is below 0, so deleting an absent key fails as a conflict
         compare = transaction.compare_revision(there, expect, below=stored is None and not expect)
         if stored is KEPT:
             return compare + transaction.read_otherwise(there)
@@ -413,7 +413,7 @@ class EtcdStore:
         return let_go
 
     async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
-        """Raise the revision above this one, with as many writes as it takes, and forget all history."""
+        """Raise the revision above this one, with as many writes as needed, and forget all history."""
         current = await self.read_revision()
         while current < revision:
             many = min(revision - current, _TOGETHER)
@@ -435,7 +435,7 @@ class EtcdStore:
             raise Compacted(self._compacted) from None
         for one in found:
             if one.before is None and (one.record is None or one.record.created < one.revision):
-                raise Compacted(one.revision)  # kine has forgotten what this change has replaced
+                raise Compacted(one.revision)  # kine has compacted the state that this change replaced
         return found
 
     async def compact(self, revision: int) -> None:
@@ -466,7 +466,7 @@ class EtcdStore:
         self._forgot(low if low > 1 else self._compacted)
 
     def read_figures(self) -> dict[str, int]:
-        """Return the figures of the engine. size: of the database of the member that answered last."""
+        """Return the engine's figures. size: database of the member that answered last, in bytes."""
         figures = {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}
         return {**figures, "oldest": self._compactor.oldest}
 

@@ -1,7 +1,7 @@
 """Transactions as bytes, and chains of commits for engines that make each commit durable by itself.
 
-A message is its fields, one after the other; joining them takes a quarter of the time that message classes take. The
-numbers are those of TxnRequest in rpc.proto.
+A message is the concatenation of its fields, which takes a quarter of the time that message classes take. The numbers
+are those of TxnRequest in rpc.proto.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from podless.structs.wire import encode_field, encode_varint
 
 
 def compare_revision(key: bytes, revision: int, *, below: bool = False) -> bytes:
-    """Return the condition that a key's last revision is this one (0: the key is absent). below: is lower than it."""
+    """Return the condition that a key's last revision is this one (0: absent). below: that it is lower."""
     result = b"\x08\x02\x10\x02" if below else b"\x10\x02"
     return encode_field(b"\x0a", result + encode_field(b"\x1a", key) + b"\x30" + encode_varint(revision))
 
@@ -39,7 +39,7 @@ async def commit_chain(
 ) -> list[int]:
     """Commit a chain, as `Store.commit_chain` does.
 
-    Others may write in between; then the next commit fails and ends the chain.
+    Other clients may write in between; then the next commit fails and ends the chain.
     """
     revisions = [await commit(commits[0])]
     for operations in commits[1:]:

@@ -21,17 +21,17 @@ from podless.store.history import Bounds, Keep
 
 log = logging.getLogger("podless")
 
-_PERIOD = 60.0  # seconds between two looks, by one server for all
-_TOGETHER = 100  # keys in one transaction; etcd takes 128 operations
-_PAGE = 2000  # keys of one answer
-_NEVER = 1 << 62  # a horizon that is never reached
+_PERIOD = 60.0  # seconds between two checks, which one server does for all
+_TOGETHER = 100  # keys in one transaction; etcd allows 128 operations
+_PAGE = 2000  # keys of one range request
+_NEVER = 1 << 62  # a horizon above all revisions
 
 
 @dataclass(slots=True)
 class Horizons:
-    """The oldest revisions with readable states. own: of resources with their own bounds, by prefix.
+    """The oldest revisions whose states can be read. own: for resources with their own bounds, by prefix.
 
-    since: when `all` was the newest revision, in milliseconds since 1970. looked: when a server last checked.
+    since: when `all` was the newest revision, in milliseconds since 1970. looked: time of the last check by any server.
     """
 
     all: int
@@ -40,13 +40,13 @@ class Horizons:
     looked: int = 0
 
     def horizon_of(self, prefix: str) -> int:
-        """Return the horizon of a resource, of all for a prefix that is of none."""
+        """Return the horizon of a resource; that of all others if it has no own bounds."""
         if prefix in ("", "/"):
             return max([self.all, *self.own.values()])
         return self.own.get(prefix, self.all)
 
     def encode(self) -> bytes:
-        """Return it as it is stored."""
+        """Return the stored form."""
         return orjson.dumps({"all": self.all, "own": self.own, "since": self.since, "looked": self.looked})
 
 
@@ -76,14 +76,14 @@ async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, en
 
 
 class LogTrimmer:
-    """One server's part in it. horizons: as this server knows them."""
+    """Trims the log for one server. horizons: as this server knows them."""
 
     def __init__(self, client: EtcdClient, layout: EntryLayout, bounds: Bounds, fence: bytes) -> None:
         self.horizons = Horizons(0)
         self._client = client
         self._layout = layout
         self._bounds = bounds
-        self._fence = fence  # written with the deletes, so that watches see the revision
+        self._fence = fence  # written with the deletes, so that watches reach this revision
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -101,7 +101,7 @@ class LogTrimmer:
         await self.read_horizons()
 
     async def stop(self) -> None:
-        """Look no more."""
+        """Stop the checks."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -123,7 +123,7 @@ class LogTrimmer:
     async def trim(self) -> None:
         """Delete what exceeds the bounds, unless another server has checked recently. Raises StoreError."""
         revision = await self.read_horizons()
-        if not revision:  # a restore has deleted it
+        if not revision:  # a restore has deleted the log
             await self.create_log()
             return
         now = int(clock.time() * 1000)
@@ -163,7 +163,7 @@ class LogTrimmer:
         return bool(answer.succeeded)
 
     def _cut(self, found: list[FoundEntry], now: int) -> Horizons:
-        """Return the horizons that the bounds ask for. found: all entries, oldest first."""
+        """Return the horizons that fit the bounds. found: all entries, oldest first."""
         was = self.horizons
         made = Horizons(was.all, dict(was.own), was.since, was.looked)
         apart = self._bounds.own
@@ -182,7 +182,7 @@ class LogTrimmer:
 def _find_last(
     keep: Keep | None, found: list[FoundEntry], now: int, counts: Callable[[FoundEntry], bool]
 ) -> FoundEntry | None:
-    """Return the newest entry that is to go, None where all may stay."""
+    """Return the newest entry that must be deleted, None if all may stay."""
     kept = [one for one in found if counts(one)]
     rows, size, last = len(kept), sum(one.name.size for one in kept), None
     for one in kept:

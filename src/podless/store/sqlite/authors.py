@@ -1,6 +1,6 @@
 """The authors of commits in a SQLite database.
 
-Few authors make many commits, so the SQLite engine stores each author once and a number with each row.
+Few authors make many commits, so the engine stores each author once, and the author's number with each row.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from podless.store.contract import Author, Damaged
 SCHEMA = """
 CREATE TABLE authors (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL);
 """
-_KNOWN = 1024  # authors whose numbers are kept in memory
-# Clients choose the user agent and the field manager. Beyond so many different authors, those two are left out, so that
-# the table stays bounded; beyond twice as many, nothing new is recorded.
+_KNOWN = 1024  # authors whose numbers are cached
+# clients choose the User-Agent and the field manager. Above this number of authors these two are left out, so that the
+# table stays bounded; above twice the number, no new author is recorded
 _MOST = 50_000
 
 
@@ -34,7 +34,9 @@ class Authors:
         self._count = -1
 
     def number_of(self, database: sqlite3.Connection, author: Author) -> int:
-        """Return the number of an author; within a transaction, which may add it. Raises sqlite3.Error."""
+        """Return the number of an author, adding it if it is new: call it within a transaction. Raises
+        sqlite3.Error.
+        """
         if author.audit:
             author = author._replace(audit=b"")
         number = self._numbers.get(author)
@@ -63,7 +65,7 @@ class Authors:
 
 
 def read_author(database: sqlite3.Connection, number: int, audit: bytes | None) -> Author:
-    """Return the author that a row names. Raises Damaged, sqlite3.Error."""
+    """Return the author of a row. Raises Damaged, sqlite3.Error."""
     if not number:
         return Author(audit=audit or b"")
     row = database.execute("SELECT text, checksum FROM authors WHERE id = ?", (number,)).fetchone()

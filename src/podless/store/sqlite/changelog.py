@@ -1,4 +1,4 @@
-"""The log of changes in a SQLite database: the window that the engine keeps whole, and the packed past behind it."""
+"""The log of changes in a SQLite database: the window of whole states, and the packed past before it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from podless.store.sqlite.pastreader import Place
 from podless.store.sqlite.rows import COLUMNS, Row, verify_row
 from podless.store.sqlite.window import Window
 
-_BYTES = 4 << 20  # of values that are read in one go
-_SLICE = 0.005  # seconds of reading in one turn of the loop
+_BYTES = 4 << 20  # bytes of values in one read
+_SLICE = 0.005  # seconds of reading in one iteration of the loop
 _OF_KEY = "SELECT sequence FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?"
 _ALL = "SELECT sequence FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
-# sorted by the key's index first: of what the log has, few rows are under one prefix
+# by the key's index, because few rows of the log are under one prefix
 _UNDER = """
 SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND sequence < ? AND sequence > ?
 ORDER BY sequence DESC LIMIT ?
@@ -29,7 +29,7 @@ ORDER BY sequence DESC LIMIT ?
 _ROW = f"SELECT {COLUMNS} FROM log WHERE sequence = ?"
 _FOLLOWING = ("SELECT min(key) FROM log WHERE key >= ?", "SELECT min(key) FROM names WHERE key >= ?")
 _TIME = "SELECT at FROM log WHERE sequence >= ? ORDER BY sequence LIMIT 1"
-_COMMIT = 1000  # sequence numbers behind a revision among which its commit's are
+_COMMIT = 1000  # sequence numbers after a revision that can belong to its commit
 _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND revision = ?"
 
 
@@ -56,7 +56,7 @@ class SQLiteChangeLog:
         try:
             database = self._database()
             found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, most))]
-            if len(found) < most:  # what is packed is older than what is not
+            if len(found) < most:  # packed changes are older than those in the window
                 found += pastreader.find_places_of_key(database, key, *bounds, most - len(found))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
@@ -67,7 +67,7 @@ class SQLiteChangeLog:
     ) -> list[Written]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or pastreader.END, after)
-        let_go = self._window.hold()  # no row moves meanwhile
+        let_go = self._window.hold()  # the window does not move while this reads
         try:
             found: list[Place] = []
             for prefix in prefixes:
@@ -94,7 +94,7 @@ class SQLiteChangeLog:
                 found: list[Place] = done.value
                 return found
             await asyncio.sleep(0)
-            self._database()  # which is closed meanwhile if the server is
+            self._database()  # raises if the server was closed meanwhile
 
     async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
@@ -146,16 +146,16 @@ class SQLiteChangeLog:
         """Do nothing: the log has the states."""
 
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
-        """Return the newest such revision in the window."""
+        """Return the newest revision in the window that was written at or before a time, 0 for none."""
         statement = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
         return pastreader.search_revision(
             lambda most: database.execute(statement, (most,)).fetchone(), at, self._window.compacted
         )
 
     async def state(self, prefix: str, revision: int, after: str = "", most: int = -1) -> tuple[list[Row], str]:
-        """Return packed rows that were the newest of their keys at a revision, and the last key that was looked at.
+        """Return packed rows that were the newest of their keys at a revision, and the last key that was read.
 
-        after, most: only of so many keys behind this one; -1 for all. The last key is "" if there are no more. Raises
+        after, most: only so many keys after this one; -1 for all. The last key is "" if there are no more. Raises
         Compacted, StoreError.
         """
         rows, left = list[Row](), most
@@ -177,7 +177,7 @@ class SQLiteChangeLog:
             let_go()
 
     async def _read_places(self, places: list[Place]) -> list[Written]:
-        """Read changes, as long as their values are not too many bytes. Raises StoreError."""
+        """Read changes until their values exceed a number of bytes. Raises StoreError."""
         rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
         let_go = self._window.hold()
         try:

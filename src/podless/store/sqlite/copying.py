@@ -1,4 +1,4 @@
-"""Databases made of something else: the state of another store at an earlier revision, or the changes of a log."""
+"""Makes databases from other data: the state of another store at an earlier revision, or the changes of a log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.store.sqlite import format
 from podless.store.sqlite.authors import Authors
 from podless.store.sqlite.rows import row_checksum
 
-_PAGE = 500  # records that are read together
+_PAGE = 500  # records in one read
 _STATE = "UPDATE state SET compacted = ?, checksum = ?"
 
 
@@ -44,7 +44,7 @@ async def copy_state(store: Store, revision: int, path: Path) -> int:
 
 
 def write_log(changes: Iterable[Written], path: Path) -> None:
-    """Make a database whose log is these changes, oldest first. Their sequence numbers count for nothing.
+    """Make a database whose log is these changes, oldest first. Their sequence numbers are ignored.
 
     Raises StoreError, OSError, sqlite3.Error.
     """

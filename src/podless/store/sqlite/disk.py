@@ -1,4 +1,4 @@
-"""Checks that the disk takes writes: the files are in place, and there is room.
+"""Checks that the disk accepts writes: the files are in place, and there is room.
 
 On a full disk, deletes use space that is kept in reserve, and make room for other writes.
 """
@@ -19,15 +19,16 @@ from podless.store.sqlite.files import Files
 
 log = logging.getLogger("podless")
 
-_BYTES = 8 << 20  # the log of a few hundred deletes, or of any number where the database can take them over
-_LOOK = 0.2  # seconds between two looks at the files while there are writes
-_SAY = 10.0  # seconds between two lines about writes that fail
+# bytes of the reserve: enough for the log of a few hundred deletes, or of any number if checkpoints succeed
+_BYTES = 8 << 20
+_LOOK = 0.2  # minimum seconds between two checks of the files
+_SAY = 10.0  # minimum seconds between two log lines about failed writes
 
 
 class Disk:
-    """The disk of one database; one in memory has neither files nor a reserve.
+    """The disk of one database. A database in memory has neither files nor a reserve.
 
-    refused: why the last write was rejected, "" if it was not. full: it was for want of room.
+    refused: why the last write was rejected, "" if it succeeded. full: it was rejected because the disk is full.
     """
 
     def __init__(self, path: Path | None, database: Callable[[], sqlite3.Connection]) -> None:
@@ -40,7 +41,7 @@ class Disk:
         self._said = self._looked = -_SAY
 
     def open(self) -> None:
-        """Note where the files are; they exist now."""
+        """Record the identity of the files, which exist now."""
         if self._path is not None:
             self._files = Files(self._path)
 
@@ -57,30 +58,30 @@ class Disk:
             self.check_files()
 
     def refuse(self, why: str) -> None:
-        """Note and log that writes fail; not every time."""
+        """Record that writes fail, and log it at most every 10 seconds."""
         if not self.refused and time.monotonic() - self._said > _SAY:
             self._said = time.monotonic()
             log.error("store: writes are rejected: %s", why)
         self.refused = why
 
     def refuse_error(self, error: sqlite3.Error) -> None:
-        """Note and log that a write failed."""
+        """Record and log that a write failed."""
         self.full = refusals.is_full(error)
         self.refuse(str(error))
 
     def accept(self) -> None:
-        """Note and log that writes succeed again."""
+        """Record and log that writes succeed again."""
         if self.refused and not self.is_released:
             self.refused, self.full = "", False
             log.warning("store: writes are accepted again")
 
     @property
     def is_released(self) -> bool:
-        """Whether the room that is kept back was given up."""
+        """Whether the reserve was released."""
         return self._reserve is not None and self._reserve.released
 
     def regain_reserve(self) -> None:
-        """Keep back the room again that deletes may have taken. Raises NoRoom."""
+        """Allocate the reserve again if it was released. Raises NoRoom."""
         if self._reserve is not None and self._reserve.released:
             try:
                 self._reserve.allocate()
@@ -90,7 +91,7 @@ class Disk:
                 self._checkpoint()
 
     def release_reserve(self, error: sqlite3.Error) -> bool:
-        """Give up the room that is kept back, if the disk is full and there is any; whether so."""
+        """Release the reserve if the disk is full and it exists. Returns whether it was released."""
         if self._reserve is None or not refusals.is_full(error):
             return False
         self.refuse_error(error)
@@ -100,19 +101,19 @@ class Disk:
         return True
 
     def _checkpoint(self) -> None:
-        """Move the log's content into the database, as far as there is room, so that the log has room again."""
+        """Move content of the write-ahead log into the database while there is room, which makes room in the log."""
         with suppress(sqlite3.Error, OSError):
             self._database().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             self.note_shrunk()
 
     def note_shrunk(self) -> None:
-        """Note that the engine itself has made the database smaller. Raises OSError."""
+        """Record that the engine itself has made the database smaller. Raises OSError."""
         if self._files is not None:
             self._files.shrunk()
 
 
 class Reserve:
-    """A file beside the database that is as large as the room. released: the room is not kept back at present."""
+    """A file beside the database that reserves space. released: the space is not reserved at present."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f"{path.name}-reserve")
@@ -125,14 +126,14 @@ class Reserve:
             try:
                 os.posix_fallocate(file, 0, _BYTES)
             except OSError:
-                os.truncate(file, 0)  # some file systems keep the part that there was room for
+                os.truncate(file, 0)  # some file systems keep the part that was allocated
                 raise
         finally:
             os.close(file)
         self.released = False
 
     def release(self) -> None:
-        """Free the reserve for the next write. Raises OSError."""
+        """Free the reserved space for the next write. Raises OSError."""
         if not self.released:
             os.truncate(self._path, 0)
             self.released = True

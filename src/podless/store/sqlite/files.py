@@ -37,12 +37,12 @@ class Files:
         self._size = found.st_size
         log = self._identity(self._log)
         if log != self._known_log:
-            if self._known_log is None:  # made with the first write
+            if self._known_log is None:  # created by the first write
                 self._known_log = log
                 return ""
             return f"{self._log} is gone" if log is None else f"{self._log} was replaced by another file"
         return ""
 
     def shrunk(self) -> None:
-        """Take note that the engine itself has made the database smaller."""
+        """Record that the engine itself has made the database smaller."""
         self._size = os.stat(self._path).st_size

@@ -1,4 +1,4 @@
-"""The file of the SQLite engine: creating, opening, checking and upgrading it.
+"""The file of the SQLite engine: creates, opens, checks and upgrades it.
 
 An older format is written to a new file, which then replaces the old one.
 """
@@ -21,19 +21,20 @@ from podless.store.sqlite.rows import COLUMNS, row_checksum, third_checksum
 
 FORMAT = 4
 _SUMMED = 3  # the oldest format with checksums
-_APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
+_APPLICATION = 0x706F646C  # "podl", to recognize databases of other programs
 _MAGIC = b"SQLite format 3\0"
-_LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
-# Pages of the log that are moved into the database by the commit that fills it, while all who write wait. With SQLite's
-# default of 1,000 pages that was 4 of 353 commits where 16 clients created. In two rounds of 2,000 commits on a busy
-# machine, checkpoints took 4 to 20 ms at 1,000 pages and 16 to 21 ms at 4,000, of which there are a quarter as many.
+_LOG_MOST = 16 << 20  # bytes of the write-ahead log's file that stay allocated when it is empty
+# Pages of the write-ahead log at which the commit that reaches them runs a checkpoint, while all writers wait. With
+# SQLite's default of 1,000 pages this hit 4 of 353 commits of 16 clients. In two rounds of 2,000 commits on a busy
+# machine, checkpoints took 4 to 20 ms at 1,000 pages, and 16 to 21 ms at 4,000 pages, which has a quarter as many of
+# them.
 _LOG_PAGES = 4000
-_CHECK_TIME = 0.5  # seconds that checking the file as a whole may take at the start
-_CHECK_EVERY = 20_000  # steps of SQLite's machine between two looks at the clock
+_CHECK_TIME = 0.5  # maximum seconds for the check of the whole file at the start
+_CHECK_EVERY = 20_000  # steps of SQLite's virtual machine between two checks of the clock
 
-# A commit's revision is the sequence number of its first row, so that revisions never run ahead of sequence numbers,
-# and what is later than a revision is found by the primary key. The value stands last: what is before it can be read
-# without it.
+# A commit's revision is the sequence number of its first row. So revisions are never above sequence numbers, and rows
+# later than a revision are found by the primary key. The value is the last column, so that the columns before it can be
+# read without it.
 _SCHEMA = f"""
 CREATE TABLE log (
     sequence INTEGER PRIMARY KEY,
@@ -55,7 +56,7 @@ PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
 INSERT = f"INSERT INTO log ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)"
-# Rows and the compacted revision of older formats. The first one had one row for each revision. The third one counted
+# Rows and compacted revision of older formats. The first format had one row for each revision. The third one counted
 # seconds and had checksums.
 _OLDER = {
     1: (
@@ -83,7 +84,7 @@ def open_database(path: Path | None) -> sqlite3.Connection:
         return _create_database(":memory:")
     try:
         with contextlib.suppress(FileNotFoundError):
-            path.with_name(f"{path.name}.new").unlink()  # of a start that was interrupted
+            path.with_name(f"{path.name}.new").unlink()  # left by an interrupted start
         if not path.exists():
             _create(path)
         return _open(path)
@@ -94,7 +95,7 @@ def open_database(path: Path | None) -> sqlite3.Connection:
 def reject_foreign(path: Path) -> None:
     """Raise Damaged for a file that podless has not written, without changing it. A missing or empty one is accepted.
 
-    `open_database` would find that too, but only after it has changed modes and the journal of the file.
+    `open_database` would reject it too, but only after it has changed the file's mode and journal.
     """
     try:
         with path.open("rb") as file:
@@ -134,7 +135,7 @@ def _create(path: Path) -> None:
     made = path.with_name(f".{path.name}.{os.getpid()}")
     made.unlink(missing_ok=True)
     try:
-        made.touch(0o600)  # keys and secrets are in it
+        made.touch(0o600)  # the file contains keys and secrets
         _create_database(str(made)).close()
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(made, path)
@@ -165,7 +166,7 @@ def _open(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA synchronous = FULL")
         database.execute(f"PRAGMA journal_size_limit = {_LOG_MOST}")
         database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        database.execute("BEGIN EXCLUSIVE")  # takes the lock now, so that a second server fails at its start
+        database.execute("BEGIN EXCLUSIVE")  # locks the file now, so that a second server fails at its start
         database.execute("COMMIT")
         if ends:
             _check_log(database, path, log, ends)
@@ -182,13 +183,13 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[int]) -> None:
-    """Return whether SQLite found all that was durable in the log. Raises Damaged, and keeps a copy of the log."""
+    """Raise Damaged, and keep a copy of the log, if SQLite did not find all durable transactions in it."""
     try:
         read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
     except sqlite3.Error as error:
         if not refusals.is_full(error):
             raise
-        read = wal.count_readable(log)  # a full disk: nothing of the log can be moved into the database
+        read = wal.count_readable(log)  # on a full disk nothing can be moved from the log into the database
     lost = sum(end > read for end in ends)
     if lost > 1:
         os.link(log, path.with_name(f"{path.name}-wal.damaged"))
@@ -211,7 +212,7 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
 
 
 def _check_file(database: sqlite3.Connection, path: Path) -> None:
-    """Look at the file as a whole, as far as that is done in a moment; each row is looked at when it is read.
+    """Check the file as a whole, for at most `_CHECK_TIME` seconds. Each row is checked again when it is read.
 
     Raises Damaged.
     """
@@ -230,7 +231,7 @@ def _check_file(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of an older format up to their time in milliseconds, 0 where it has none. Raises Damaged."""
+    """Yield the columns of older rows up to the time, in milliseconds, 0 if unknown. Raises Damaged."""
     for row in database.execute(_OLDER[version][0]):
         if version == _SUMMED:
             *told, at, check = row
@@ -261,7 +262,7 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
         made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
         made.execute("COMMIT")
         made.close()
-        # nothing of the old file may be in its log when the new one takes its name
+        # the log must be empty when the new file gets the name, or SQLite would apply it to that file
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         database.execute("PRAGMA journal_mode = DELETE")
         name.replace(path)

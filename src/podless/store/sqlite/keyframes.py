@@ -1,4 +1,4 @@
-"""The compression of packed states.
+"""Compresses packed states.
 
 Every 32nd state of a key is stored whole (a keyframe). The others are deflated with their keyframe as the dictionary,
 which leaves about 60 bytes of 1 KB. Any state can be read from two rows.
@@ -10,27 +10,27 @@ import sqlite3
 
 from podless.store.packing import deflate, inflate
 
-_INTERVAL = 32  # states of a key from one keyframe to the next
-_CACHED = 4 << 20  # bytes of keyframes that are kept in memory
+_INTERVAL = 32  # states from one keyframe of a key to the next
+_CACHED = 4 << 20  # bytes of cached keyframes
 
 
 class Keyframes:
-    """The last keyframes of keys. Methods raise sqlite3.Error."""
+    """A cache of the last keyframe of each key. Methods raise sqlite3.Error."""
 
     def __init__(self) -> None:
-        # by the number of a key: the revision of its keyframe, the value, and how many states refer to it
+        # by the key's number: revision of its keyframe, value, number of states that refer to it
         self._frames: dict[int, tuple[int, bytes, int]] = {}
         self._size = 0
 
     def clear(self) -> None:
-        """Forget all keyframes: the database may have others."""
+        """Drop all cached keyframes, because the database may have others."""
         self._frames.clear()
         self._size = 0
 
     def pack_value(
         self, database: sqlite3.Connection, name: int, revision: int, value: bytes | None, *, first: bool
     ) -> tuple[int, bytes | None]:
-        """Return the revision of a value's keyframe, 0 if it is one itself, and the value as it is stored.
+        """Return the revision of a value's keyframe (0 if the value is a keyframe itself), and the value to store.
 
         first: the object has no keyframe yet.
         """
@@ -51,7 +51,7 @@ class Keyframes:
         return 0, deflate(value)
 
     def forget(self, name: int) -> None:
-        """Forget the keyframe of a key."""
+        """Drop the cached keyframe of a key."""
         known = self._frames.pop(name, None)
         if known is not None:
             self._size -= len(known[1])

@@ -8,8 +8,8 @@ from podless.store import keys
 from podless.store.sqlite import refusals
 from podless.store.sqlite.rows import COLUMNS, Row, verify_row
 
-# Which rows are the state is told by the index alone, and then only those are read. Bare columns beside max() come from
-# the row that has the maximum (documented by SQLite); a cross join keeps its order (documented as well).
+# The inner query finds the rows of the state by the index alone; only these are read. SQLite documents that bare
+# columns beside max() come from the row with the maximum, and that a cross join keeps its order.
 _STATE = f"""
 SELECT {", ".join(f"log.{name}" for name in COLUMNS.split(", "))} FROM (
     SELECT key, sequence, max(revision) FROM log
@@ -21,7 +21,7 @@ SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND k
 """
 _BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
 
-_PAGE = 2 << 20  # bytes of objects that are read in one go
+_PAGE = 2 << 20  # bytes of objects in one read
 
 
 def read_state(database: sqlite3.Connection, prefix: str, revision: int, most: int = -1) -> list[Row]:

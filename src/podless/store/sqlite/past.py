@@ -1,10 +1,10 @@
-"""States that have left the window of the SQLite engine's log: packed, and kept for as long as the history log wants.
+"""States that have left the window of the SQLite engine's log: packed, and kept within the bounds of the history log.
 
 The log keeps a window of whole states for watches. When a row leaves it, the engine either forgets it or moves it here,
 packed as in keyframes.py; pastreader.py reads it.
 
 A resource has a horizon: states at and after it can be read, and all changes later than it are known. Rows before the
-horizon stay where a later state needs them.
+horizon stay if a later state needs them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ CREATE INDEX past_sequence ON past (resource, sequence);
 _COLUMNS = "name, revision, resource, sequence, created, offset, at, author, audit, checksum, base, value"
 _INSERT = f"INSERT OR IGNORE INTO past ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 _KEY_AND_REVISION = itemgetter(0, 3)
-_ROW = 120  # bytes that a row takes beside its value and its name, about
-_STEP = 128  # the maximum number of rows that one step forgets
-_PERIOD = 1000  # milliseconds between two looks at whether anything must be forgotten
-_NAMED = 4096  # keys whose numbers are kept in memory
-_DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
+_ROW = 120  # approximate bytes of a row besides its value and its key
+_STEP = 128  # maximum rows that one step forgets
+_PERIOD = 1000  # milliseconds between two checks whether anything must be forgotten
+_NAMED = 4096  # keys whose numbers are cached
+_DROP = -1  # in place of a revision: forget the whole resource
 
 
 @dataclass(slots=True)
 class PastResource:
-    """The packed past of one resource. rows: number of stored states. size: roughly their bytes."""
+    """The packed past of one resource. rows: number of stored states. size: their approximate bytes."""
 
     number: int
     prefix: str
@@ -61,10 +61,10 @@ class Past:
     def __init__(self, bounds: Bounds | None) -> None:
         self._bounds = bounds or Bounds()
         self._idle = bounds is None
-        self._looked = 0  # when nothing was due
+        self._looked = 0  # time of the last check that found nothing due
         self._known: dict[str, PastResource] = {}
         self._keyframes = Keyframes()
-        self._names: dict[str, int] = {}  # of keys that were packed lately
+        self._names: dict[str, int] = {}  # numbers of keys that were packed lately
 
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
         """Read the state, and drop resources that are no longer kept.
@@ -122,7 +122,7 @@ class Past:
     def horizon(self, prefix: str, compacted: int) -> int:
         """Return the revision from which on states of all keys under a prefix can be read.
 
-        compacted: the start of the window, which holds where nothing is kept beyond it.
+        compacted: the start of the window, which is the result if nothing is kept beyond it.
         """
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
@@ -136,7 +136,7 @@ class Past:
 
     @property
     def resources(self) -> Collection[PastResource]:
-        """The resources that have packed states, or may get some."""
+        """The resources that have packed states or may get some."""
         return self._known.values()
 
     # writing
@@ -162,7 +162,7 @@ class Past:
         self._write_resources(database, touched.values())
 
     def _take_over(self, database: sqlite3.Connection, resource: PastResource, rows: Iterable[Row]) -> None:
-        """Store rows of one resource. They are in the order of their keys and revisions."""
+        """Store rows of one resource, ordered by key and revision."""
         packed, size = list[tuple[object, ...]](), 0
         name, known, ended = 0, "", False
         for key, value, offset, revision, created, sequence, at, author, audit, checksum in rows:
@@ -170,7 +170,7 @@ class Past:
                 known, ended = key, False
                 name = self._name(database, key)
             base, data = self._keyframes.pack_value(database, name, revision, value, first=ended)
-            ended = value is None  # the key's next state is another object
+            ended = value is None  # the next state of the key belongs to a new object
             stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
             packed.append((*stored, data))
             size += _ROW + len(data or b"")
@@ -228,7 +228,9 @@ class Past:
         if not full and (self._bounds.all is None or not self._is_over(self._bounds.all, rows, size, now, first)):
             return None
         end = self._step_end(database, one)
-        if len(oldest) > 1:  # the oldest of all goes first, but a step is not empty
+        # take turns: the resource with the oldest row goes first, up to the oldest row of the next one, but at least
+        # one step
+        if len(oldest) > 1:
             end = max(min(end, oldest[1][0][0]), first[0])
         return one, end
 
@@ -238,7 +240,7 @@ class Past:
         return rows > keep.count or size > keep.size or now - oldest[1] > keep.age * 1000
 
     def skip(self, database: sqlite3.Connection, revision: int) -> None:
-        """Move all horizons to a revision, because what has left the window until then is gone."""
+        """Move all horizons to a revision, because states that left the window before it were not packed."""
         for one in self._known.values():
             one.horizon = max(one.horizon, revision)
         self._write_resources(database, self._known.values())

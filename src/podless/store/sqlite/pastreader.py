@@ -15,14 +15,14 @@ from podless.store.sqlite.past import PastResource
 from podless.store.sqlite.rows import Row, verify_row
 
 END = 1 << 62  # above all sequence numbers
-# where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
+# the place of a change: (sequence number, key number, revision); both 0 in the log
 Place = tuple[int, int, int]
 
 _SLICE = 0.005  # seconds after which reading yields
-_LOOKED = 1000  # of a resource's newest rows that are looked at for those of a namespace
-_NAMES = 500  # keys whose states are looked for in one go
+_LOOKED = 1000  # newest rows of a resource that are searched for those of a namespace
+_NAMES = 500  # keys in one search for states
 _SELECT = "SELECT names.key, value, offset, revision, created, sequence, at, author, audit, checksum, base, name"
-# a row's revision is not above its sequence number
+# both bounds, because a row's revision is never above its sequence number
 _OF_NAME = """
 SELECT sequence, name, revision FROM past WHERE name = ? AND revision < ? AND sequence < ? AND sequence > ?
 ORDER BY revision DESC LIMIT ?
@@ -38,12 +38,14 @@ ORDER BY sequence DESC LIMIT ?
 
 
 def find_revision_at(database: sqlite3.Connection, resources: Collection[PastResource], at: int) -> int:
-    """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
+    """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds
+    since 1970.
+    """
     return max((_find_revision(database, one, at) for one in resources if one.rows), default=0)
 
 
 def find_time_of(database: sqlite3.Connection, resources: Collection[PastResource], revision: int) -> int:
-    """Return when the first packed change at or after a revision was written, 0 if there is none. In milliseconds."""
+    """Return the time (ms since 1970) of the first packed change at or after a revision, 0 if there is none."""
     statement = "SELECT at FROM past WHERE resource = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
     rows = (database.execute(statement, (one.number, revision)).fetchone() for one in resources)
     return min((int(row[0]) for row in rows if row is not None), default=0)
@@ -58,8 +60,8 @@ def _find_revision(database: sqlite3.Connection, resource: PastResource, at: int
 def search_revision(read: Callable[[int], tuple[int, int, int] | None], at: int, after: int = 0) -> int:
     """Return the newest revision that was written at or before a time in milliseconds, 0 for none.
 
-    read: returns the row with the highest sequence number up to one: its sequence number, revision and time. after: the
-    sequence number behind which rows count. Times never go back along the sequence numbers.
+    read: returns (sequence number, revision, time) of the row with the highest sequence number up to its argument.
+    after: only rows after this sequence number count. Times never decrease along the sequence numbers.
     """
     best, low, high = 0, after, END
     while low < high:
@@ -79,8 +81,8 @@ def read_state(
 ) -> tuple[list[Row], str, int]:
     """Return packed rows that were the newest of their keys at a revision, for a few milliseconds.
 
-    after, most: only of so many keys behind this one. Returns also the last key that was looked at, "" if there are
-    no more, and how many keys were.
+    after, most: only so many keys after this one. Also returns the last key that was read, "" if there are no more, and
+    the number of keys that were read.
     """
     names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
     first = max(after + "\0", prefix) if after else prefix
@@ -96,7 +98,7 @@ def read_state(
 
 
 def find_places_of_key(database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Place]:
-    """Return where the newest rows of one key between two sequence numbers are, newest first."""
+    """Return the places of the newest rows of one key between two sequence numbers, newest first."""
     name = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
     return _find_places_of_name(database, name[0], before, after, most) if name is not None else []
 
@@ -108,9 +110,9 @@ def _find_places_of_name(database: sqlite3.Connection, name: int, before: int, a
 def find_places(
     database: sqlite3.Connection, resources: Collection[PastResource], prefix: str, before: int, after: int, most: int
 ) -> list[Place] | None:
-    """Return where the newest rows under a prefix between two sequence numbers are, newest first.
+    """Return the places of the newest rows under a prefix between two sequence numbers, newest first.
 
-    None for a namespace that few of its resource's newest rows are of: `merge_places` finds them.
+    None for a namespace that has few of its resource's newest rows; use `merge_places` then.
     """
     resource = keys.prefix_of(prefix)
     known = [one for one in resources if resource in ("", "/", one.prefix) and one.rows]
@@ -127,7 +129,7 @@ def find_places(
 def merge_places(
     database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
 ) -> Generator[None, None, list[Place]]:
-    """Return what `find_places` returns, from the newest rows of each key; yields every few milliseconds."""
+    """Return the same as `find_places`, from the newest rows of each key. Yields every few milliseconds."""
     bounds = (prefix, keys.prefix_end(prefix))
     heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE
     for (name,) in database.execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():

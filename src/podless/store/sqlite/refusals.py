@@ -1,4 +1,4 @@
-"""The SQLite engine's errors: the only place that tells errors of the module sqlite3 apart, by their result codes."""
+"""The SQLite engine's errors. Only this module tells errors of the module sqlite3 apart, by their result codes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from podless.store.contract import Damaged, InUse, NoRoom, StoreError
 
-# a disk without room, a quota, a file that may not grow
+# the disk is full, a quota is used up, or a file may not grow
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -46,12 +46,12 @@ def is_full(error: sqlite3.Error) -> bool:
 
 
 def is_interrupt(error: sqlite3.Error) -> bool:
-    """Return whether a progress handler ended the statement."""
+    """Return whether a progress handler interrupted the statement."""
     return _code(error) == sqlite3.SQLITE_INTERRUPT
 
 
 def describe_error(error: Exception) -> str:
-    """Return what SQLite says, which can have parts of the file in it, as one line."""
+    """Return SQLite's message as one line. It can contain parts of the file."""
     return " ".join(str(error).split())
 
 

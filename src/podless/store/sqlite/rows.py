@@ -1,4 +1,4 @@
-"""Rows of the SQLite engine's log, each with a checksum of all that it says."""
+"""Rows of the SQLite engine's log, each with a checksum of all its columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from zlib import crc32
 from podless.store.contract import Damaged, Record
 from podless.store.keys import Stored
 
-# key, value, offset, revision, created, sequence, at, author, audit, checksum
 Row = tuple[str, bytes | None, int, int, int, int, int, int, bytes | None, int]
 _NUMBERS = struct.Struct("<7q").pack
 _THIRD_NUMBERS = struct.Struct("<6q").pack
@@ -49,12 +48,12 @@ def verify_row(row: Row) -> Row:
     """Return the row. Raises Damaged if its checksum is wrong."""
     key, value, offset, revision, created, sequence, at, author, audit, check = row
     try:
-        # as `row_checksum` has it: a start does this for every object
+        # inlined `row_checksum`, because a start computes it for every object
         head = _NUMBERS(offset, revision, created, sequence, at, author, -1 if value is None else len(value))
         if crc32(value or b"", crc32(head + key.encode() + (audit or b""))) == check:
             return row
     except (TypeError, ValueError, AttributeError, struct.error):
-        pass  # not even of the right types
+        pass  # columns of wrong types
     raise Damaged(f"the database is damaged: {key!r} at revision {revision} has a wrong checksum")
 
 

@@ -1,8 +1,8 @@
 """The embedded engine: one SQLite log of writes, in a file or in memory.
 
-Every write is a row of `log`; the newest row of a key is its state, a row without a value is a delete. Writes that
-wait together are committed together, on the event loop itself: a writer thread would fight it for the interpreter
-(see docs/explanation/architecture.md for the figures).
+Every write is a row of `log`. The newest row of a key is its state; a row without a value is a delete. Writes that wait
+together are committed together, on the event loop itself: a writer thread would compete with it for the GIL
+(docs/explanation/decisions/02-sqlite.md has figures).
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ from podless.store.sqlite.window import Window
 log = logging.getLogger("podless")
 
 _NEWEST = "SELECT revision, created, length(value) FROM log WHERE key = ? ORDER BY revision DESC LIMIT 1"
-# what each write since the compacted revision has replaced
+# the bytes that each write since the compacted revision has replaced
 _HISTORY = """
 SELECT newer.revision, newer.at, (
     SELECT length(older.value) FROM log AS older
     WHERE older.key = newer.key AND older.revision < newer.revision ORDER BY older.revision DESC LIMIT 1
 ) FROM log AS newer WHERE newer.sequence > ? ORDER BY newer.sequence
 """
-_TOGETHER = 32  # changes that are read in one go
-_PART = 1 << 18  # bytes of changes that are read in one turn of the loop, with so many for a row
+_TOGETHER = 32  # changes in one read
+_PART = 1 << 18  # bytes of changes read in one iteration of the loop; each row counts `_ROW` bytes more
 _ROW = 4096
-_NOWHERE = "/health"  # a key that is never written
+_NOWHERE = "/health"  # a key that does not exist
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-_TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long one
-_Commits = Sequence[Sequence[Operation]]  # one behind the other
+_TURN = 0.001  # seconds; a longer iteration of the event loop counts as long
+_Commits = Sequence[Sequence[Operation]]  # a chain
 _Authored = tuple[_Commits, Author]
 _Waiting = tuple[_Commits, Author, asyncio.Future[list[int]]]
 
@@ -143,9 +143,9 @@ class SQLiteStore:
         self._past.open(database, compacted)
 
     def _numbers(self, *values: Any) -> Sequence[int]:
-        """Return numbers from columns. SQLite would return any type that was stored. Raises Damaged."""
+        """Return columns that must be numbers; SQLite accepts any type in a column. Raises Damaged."""
         if any(type(value) is not int for value in values):
-            raise Damaged(f"{self._path}: the database is damaged (no number where one should be); restore a backup")
+            raise Damaged(f"{self._path}: the database is damaged (a column has no number); restore a backup")
         return values
 
     async def close(self) -> None:
@@ -189,11 +189,11 @@ class SQLiteStore:
         self._watches = [known for known in self._watches if known is not watch]
 
     async def commit(self, operations: Sequence[Operation]) -> int:
-        """Write durably and return the revision. Raises Conflicted, or StoreError where the disk fails."""
+        """Write durably and return the revision. Raises Conflicted, or StoreError if the disk fails."""
         return (await self._wait((operations,)))[0]
 
     async def commit_chain(self, commits: _Commits) -> list[int]:
-        """Write all that can be in one transaction. Raises as `commit`."""
+        """Write the chain in one transaction, up to the first commit that fails. Raises as `commit` does."""
         return await self._wait(commits)
 
     def _wait(self, commits: _Commits) -> asyncio.Future[list[int]]:
@@ -202,8 +202,8 @@ class SQLiteStore:
             raise StoreError("the store is closed")
         future: asyncio.Future[list[int]] = self._loop.create_future()
         if not self._waiting:
-            # A turn of the loop later, for that costs less than a transaction: the commits of requests that are read in
-            # this turn share it. Where turns are long, those of this one are enough.
+            # One iteration of the loop later, which costs less than a transaction: commits of requests that are read in
+            # this iteration share one. If iterations are long, those of this one are enough.
             self._loop.call_soon(self._soon, time.perf_counter())
         self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future))
         return future
@@ -224,7 +224,7 @@ class SQLiteStore:
         try:
             outcomes, changes = self._write_with_reserve([(commits, author) for commits, author, _ in waiting])
         except Exception as error:
-            if len(waiting) > 1:  # only the write at fault may fail
+            if len(waiting) > 1:  # commit one by one, so that only the failing write is rejected
                 for one in waiting:
                     self._carry_out([one])
                 return
@@ -240,7 +240,7 @@ class SQLiteStore:
                 told = changes if prefix == keys.ALL else [one for one in changes if one.key.startswith(prefix)]
                 _deliver_changes(deliver, told, self._revision)
         for (*_, future), outcome in zip(waiting, outcomes, strict=True):
-            if future.done():  # its request was cancelled; the write is durable all the same
+            if future.done():  # the request was cancelled, but its write is durable
                 continue
             if isinstance(outcome, list):
                 future.set_result(outcome)
@@ -260,7 +260,7 @@ class SQLiteStore:
         return self._write(chains)
 
     def _regain_reserve(self) -> None:
-        """Keep back the room again that deletes may have taken. Raises NoRoom."""
+        """Allocate the reserve again if deletes have used it. Raises NoRoom."""
         try:
             self._disk.regain_reserve()
         except NoRoom:
@@ -268,7 +268,7 @@ class SQLiteStore:
             raise
 
     def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
-        """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
+        """Insert everything valid in one transaction. Nothing outside the database changes before it is durable."""
         database = self._open_database()
         self._disk.check_files_in_time()
         outcomes: list[list[int] | StoreError] = []
@@ -343,7 +343,7 @@ class SQLiteStore:
         self._window.move(self._revision)
 
     async def read_changes(self, prefix: str, after: int) -> list[Change]:
-        """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
+        """Return all later changes under `prefix`, each with the state that it replaced. Raises Compacted."""
         let_go = self.hold_history()
         try:
             found: list[Change] = []
@@ -351,7 +351,7 @@ class SQLiteStore:
             while True:
                 rows = self._read_changes(prefix, after, sequence, _TOGETHER)
                 for row in rows:
-                    if row[3] > end:  # was written meanwhile
+                    if row[3] > end:  # written during this read
                         return found
                     before = logreader.read_before(self._open_database(), row[0], row[3])
                     found.append(Change(row[0], row[3], read_row(row), read_row(before)))
@@ -400,9 +400,9 @@ class SQLiteStore:
 def _plan_commit(
     database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
 ) -> tuple[list[tuple[str, Stored | None, int]], int]:
-    """Return what a commit writes, and how many bytes that replaces. Raises Conflicted.
+    """Return the rows that a commit writes, and the number of bytes that they replace. Raises Conflicted.
 
-    Each key comes with its value and the revision that created it. last: the revision of the previous commit.
+    A row is a key, its value, and the revision that created the key. last: the revision of the previous commit.
     """
     made = []
     gone = 0

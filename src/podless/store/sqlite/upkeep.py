@@ -1,4 +1,4 @@
-"""Maintenance of the SQLite engine: forget history, free space, test whether writes work again."""
+"""Maintenance of the SQLite engine: forgets history, frees space, and tests whether writes work again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.store.sqlite.format import checksum_of
 from podless.store.sqlite.past import Past
 from podless.store.sqlite.rows import COLUMNS
 
-# looks only at what was written between the two revisions, so that its cost is that of those writes
+# reads only rows written between the two revisions, so the cost is in proportion to these writes
 _REPLACED = """
 DELETE FROM log WHERE sequence IN (
     SELECT older.sequence FROM log AS newer JOIN log AS older
@@ -20,16 +20,12 @@ DELETE FROM log WHERE sequence IN (
 """
 _DELETED = "DELETE FROM log WHERE value IS NULL AND sequence > :old AND sequence <= :new"
 _STATE = "UPDATE state SET compacted = ?, checksum = ?"
-_PAGES = 512  # of the file that are given back in one step
-_FREE = 4  # they are given back where more than one in so many is free
+_PAGES = 512  # pages of the file that one step frees
+_FREE = 4  # pages are freed if more than one in so many is free
 
 
 def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past, *, full: bool = False) -> None:
-    """Forget what was replaced or deleted up to the revision `new`, as was done up to `old`. Raises sqlite3.Error.
-
-    past: packs what is kept for longer. full: the disk is full, so nothing is packed. The transaction need not be
-    durable: the next write makes it so, and after a crash the history is forgotten again.
-    """
+    """Forget states that were replaced or deleted after `old`, up to the revision `new`. Raises sqlite3.Error."""
     with _change_past(database, past):
         between = {"old": old, "new": new}
         if full or not past.keeps:
@@ -45,7 +41,7 @@ def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past,
 
 @contextmanager
 def _change_past(database: sqlite3.Connection, past: Past) -> Iterator[None]:
-    """Make a transaction of what is done within, without waiting for the disk. A failure restores the past."""
+    """Run the block in a transaction, without waiting for the disk. An error restores `past`."""
     database.execute("PRAGMA synchronous = NORMAL")
     try:
         database.execute("BEGIN IMMEDIATE")
@@ -59,9 +55,9 @@ def _change_past(database: sqlite3.Connection, past: Past) -> Iterator[None]:
 
 
 def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: bool = False) -> bool:
-    """Forget packed states by a step, where there are more than is wanted; whether so. Raises sqlite3.Error.
+    """Forget packed states beyond the bounds, by one step. Returns whether there were any. Raises sqlite3.Error.
 
-    now: milliseconds since 1970. full: the disk is full, so all of them go.
+    now: milliseconds since 1970. full: the disk is full, so all states are forgotten.
     """
     due = past.due(database, now, full=full)
     if due is None:
@@ -72,9 +68,9 @@ def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: boo
 
 
 def give_back(database: sqlite3.Connection, *, most: bool = False) -> bool:
-    """Make the file smaller by a step, where much of it is free; whether that was so. Raises sqlite3.Error.
+    """Make the file smaller by one step if much of it is free. Returns whether it was. Raises sqlite3.Error.
 
-    most: also where little of it is free, and the log too, for the disk is full.
+    most: also if little is free, and the write-ahead log, too, because the disk is full.
     """
     free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
     if most and not free:
@@ -82,12 +78,12 @@ def give_back(database: sqlite3.Connection, *, most: bool = False) -> bool:
         return False
     if not most and (free <= _PAGES or free * _FREE <= pages):
         return False
-    # a script is carried out to its end; a statement without columns is not, and would free one page
+    # a script runs to its end; execute() would stop after the first page, because the statement has no columns
     database.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
-    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # which is what makes the file itself shorter
+    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # only the checkpoint makes the file itself shorter
     return True
 
 
 def probe_write(database: sqlite3.Connection) -> None:
-    """Write something that says nothing; what does not change is not written. Raises sqlite3.Error."""
+    """Write a counter to test writes: unchanged data would not be written. Raises sqlite3.Error."""
     database.execute("UPDATE state SET probes = probes + 1")

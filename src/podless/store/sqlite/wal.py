@@ -3,8 +3,8 @@
 Format: https://www.sqlite.org/fileformat2.html#walformat
 
 After a crash, SQLite reads the log up to the first frame with a wrong checksum, because a torn write looks like that. A
-flipped bit looks the same, and loses everything behind it. A transaction starts only when the one before it is durable.
-So if two or more transactions ended behind the place where SQLite stopped, the cause was not a torn write.
+flipped bit looks the same, and loses everything after it. A transaction starts only when the one before it is durable.
+So if two or more transactions end after the place where SQLite stopped, the cause was not a torn write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Torn(Exception):
 
 
 def find_commits(path: Path) -> list[int]:
-    """Return the frames, counted from 1, that end a transaction, as far as their heads say so. Raises Torn, OSError."""
+    """Return the numbers (from 1) of frames whose heads say that they end a transaction. Raises Torn, OSError."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def find_commits(path: Path) -> list[int]:
 
 
 def count_readable(path: Path) -> int:
-    """Return the frames up to the first that SQLite does not read, by their checksums: 1 s for 4 MB. Raises OSError."""
+    """Return the number of frames with valid checksums, which SQLite reads. Takes 1 s for 4 MB. Raises OSError."""
     with path.open("rb") as file:
         magic, _, page, _, *salts, first, second = _HEADER.unpack(file.read(_HEADER.size))
         sums, number = (first, second), 0

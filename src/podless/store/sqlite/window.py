@@ -13,18 +13,18 @@ from podless.store.sqlite import refusals, upkeep
 from podless.store.sqlite.disk import Disk
 from podless.store.sqlite.past import Past
 
-_TEND = 10.0  # seconds between two looks at what a quiet store needs
-_REST = 4.0  # background work rests so many times as long as a step took
-# While clients write more than so many times in so many seconds, history is forgotten later: as packing a state costs a
-# tenth of a write, bursts are faster, and few writes wait for a step. At most so many times the bounds are kept.
+_TEND = 10.0  # seconds between two checks for maintenance without writes
+_REST = 4.0  # background work pauses this many times as long as a step took
+# While clients make more than `_BUSY` writes in `_LOOK` seconds, history is forgotten later, up to `_LATER` times the
+# bounds: packing a state costs a tenth of a write, so bursts are faster, and few writes wait for a step.
 _BUSY = 10
 _LOOK = 0.05
 _LATER = 2
-_PACE = 500  # revisions that are forgotten in one step on a full disk
+_PACE = 500  # revisions that one step forgets on a full disk
 
 
 class Window:
-    """Moves the start of the window beside other work, and gives the space back that this frees.
+    """Moves the start of the window in the background, and frees the space.
 
     compacted: the newest compacted revision. newest: returns the newest revision. database: returns the open database,
     or raises StoreError.
@@ -47,17 +47,17 @@ class Window:
         self._newest = newest
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._busy = False  # background work has a step to go
-        self._held = 0  # readers of one state over time, for whom history is kept
-        self._writes = 0  # since the last look
+        self._busy = False  # background work has another step to do
+        self._held = 0  # readers of one state over time, for which history is kept
+        self._writes = 0  # number of writes since the last check
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Look after the window from now on."""
+        """Start to maintain the window."""
         self._loop = loop
         self._timer = loop.call_later(_TEND, self._tend)
 
     def stop(self) -> None:
-        """Look after the window no more."""
+        """Stop maintaining the window."""
         if self._timer is not None:
             self._timer.cancel()
         self._loop = None
@@ -71,7 +71,7 @@ class Window:
         self._held -= 1
 
     def note_writes(self, revision: int, replaced: int, at: int) -> None:
-        """Note writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
+        """Count writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
         self.history.note_writes(revision, replaced, at // 1000)
 
     def move(self, revision: int) -> None:
@@ -86,13 +86,13 @@ class Window:
         self.history.forget(revision)
 
     def work_if_due(self) -> None:
-        """Begin to forget history if there is more than is wanted."""
+        """Start to forget history if there is more than the bounds allow."""
         self._writes += 1
         if not self._busy and self.history.due(self.clock.newest // 1000):
             self.work()
 
     def work(self) -> None:
-        """Forget history and give space back, a step now and others later."""
+        """Forget history and free space: one step soon, others later."""
         if not self._busy and self._loop is not None:
             self._busy = True
             self._loop.call_soon(self._step)
@@ -118,7 +118,7 @@ class Window:
             if not self._take_step(self._database()):
                 return
         except (StoreError, sqlite3.Error, OSError):
-            return  # history is kept longer than need be; writes say so themselves when the disk is full
+            return  # history is kept longer than necessary; writes report a full disk themselves
         self._busy = True
         self._loop.call_later((self._loop.time() - began) * _REST, self._step)
 
@@ -128,9 +128,9 @@ class Window:
         return writes > _BUSY and not self._disk.full and not self.history.due(self.clock.newest // 1000, _LATER)
 
     def _take_step(self, database: sqlite3.Connection) -> bool:
-        """Return whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
+        """Do one step. Returns whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
         now, full = self.clock.now(), self._disk.full
-        # on a full disk history goes first
+        # on a full disk, history is forgotten first
         due = min(self._newest(), self.compacted + _PACE) if full else self.history.due(now // 1000)
         if full and upkeep.forget_past(database, self._past, now, full=True):
             return True
