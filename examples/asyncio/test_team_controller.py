@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from teams import ConfigMap, Team, TeamSpec, TeamStatus, run
+from team_controller import ConfigMap, Team, TeamSpec, TeamStatus, run
 
 from podless import Server, crd
 
