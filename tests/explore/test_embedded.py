@@ -10,7 +10,8 @@ import pytest
 
 import podless
 from podless import Server
-from podless.explore import BadScenario, Scenario, Steps, explore_controller
+from podless.cli import main
+from podless.explore import BadScenario, Scenario, Steps, explore_controller, trial
 
 # A controller that needs no library: it gives each garden a bed once, and does not look whether that went well.
 CONTROLLER = """
@@ -108,6 +109,23 @@ def test_a_controller_that_comes_back_is_kept_for_the_next_runs(tmp_path: Path, 
     starts = len((tmp_path / "starts").read_text())
     # two reference runs, then events late, a crash, and events missed
     assert starts == (6 if fresh else 3)
+
+
+@pytest.mark.parametrize("replayed", [True, False])
+def test_a_controller_that_sends_no_request_is_told_what_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, replayed: bool
+) -> None:
+    monkeypatch.setattr(trial, "_LATE_START", 0.0)
+    monkeypatch.setattr(trial, "_START", 0.1)
+    for name, text in {"scenario.yaml": "steps: []", "schedule.yaml": "schedule: []"}.items():
+        (tmp_path / name).write_text(text)
+    more = ["--replay", str(tmp_path / "schedule.yaml")] if replayed else []
+    command = [sys.executable, "-c", "import signal; signal.pause()"]
+    assert main(["explore", "--scenario", str(tmp_path / "scenario.yaml"), *more, "--", *command]) == 1
+    told = capsys.readouterr()
+    assert told.err.count("controller has sent no request to https://127.0.0.1:") == 1
+    assert "controller.kubeconfig" in told.err
+    assert "the controller sends no request: for 0.1 s, although KUBECONFIG names its kubeconfig" in told.out
 
 
 def test_a_command_that_cannot_be_run_is_told() -> None:

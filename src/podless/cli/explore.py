@@ -142,6 +142,10 @@ async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
         # the controller runs in its own session, so the signal would not end it
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if given.replay is not None:
-        return await replay(setup, given.replay, given.times)
+        return await replay(setup, given.replay, given.times, _tell)
     limits = Options(given.runs, given.time, given.findings, given.seed, given.workers, given.fresh)
-    return await explore(setup, limits, lambda line: print(f"podless explore: {line}", file=sys.stderr))
+    return await explore(setup, limits, _tell)
+
+
+def _tell(line: str) -> None:
+    print(f"podless explore: {line}", file=sys.stderr, flush=True)

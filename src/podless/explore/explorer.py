@@ -56,6 +56,7 @@ class Explorer:
         self._told = told
         self._free: asyncio.Queue[Runner] = asyncio.Queue()
         self._fresh = options.fresh
+        self._warned = False
         self._reference: Run | None = None
         self._unstable: set[str] = set()
         self._began = time.monotonic()
@@ -65,11 +66,17 @@ class Explorer:
         """Start the servers."""
         async with AsyncExitStack() as stack:
             for _ in range(workers):
-                runner = Runner(await stack.enter_async_context(Laboratory(self._setup)))
+                runner = Runner(await stack.enter_async_context(Laboratory(self._setup, self._tell_once)))
                 stack.push_async_callback(runner.end_controller)
                 self._free.put_nowait(runner)
             yield
             self.report.seconds = time.monotonic() - self._began
+
+    def _tell_once(self, line: str) -> None:
+        """Tell the first problem: a controller that starts slowly does so in every run."""
+        if not self._warned:
+            self._warned = True
+            self._told(line)
 
     async def carry_out(self, schedule: Schedule, *, fresh: bool = True) -> Run:
         """Carry out one run and judge it. fresh: start the controller for it."""
@@ -175,11 +182,13 @@ async def explore(setup: Setup, options: Options, told: Callable[[str], None] = 
         return await explorer.explore()
 
 
-async def replay(setup: Setup, schedule: Schedule, times: int = 1) -> Report:
+async def replay(
+    setup: Setup, schedule: Schedule, times: int = 1, told: Callable[[str], None] = lambda line: None
+) -> Report:
     """Carry out one schedule, so many times, after the reference runs, and compare the logs of their requests."""
     if times < 1:
         raise ValueError(f"times: {times}: must be at least 1")
-    explorer = Explorer(setup, Options(findings=times), lambda line: None)
+    explorer = Explorer(setup, Options(findings=times), told)
     async with explorer.open(1):
         reference = await explorer.run_references()
         if reference.faults:

@@ -59,7 +59,7 @@ class GatedRun:
     open: requests that are being answered. noise: writes of leases and events so far. failed: the last request, if its
     answer was an error or was lost; the client may try again. lost: watches that a client must still open, because it
     was started or its watch was ended. expected: the watches that clients open when they start; None if unknown.
-    clients: all instances of the controller.
+    clients: all instances of the controller. heard: those that sent any request.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class GatedRun:
         self._active = True
         self.open = 0
         self.noise = 0
+        self.heard: set[str] = set()
         self.failed = ""
         self.unused = list(schedule)
         self._hooks = hooks
@@ -155,6 +156,7 @@ class GatedRun:
 
     async def answer(self, client: str, request: Request, handler: Handler) -> Answer:
         """Answer a request of a client."""
+        self.heard.add(client)
         asked = request_info(request.method, request.path, request.query_text).asked
         _prefer_json(request)
         resource = resource_of(asked)

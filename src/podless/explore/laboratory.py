@@ -8,7 +8,7 @@ import os
 import secrets
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -78,10 +78,11 @@ def name_clients(instances: int) -> tuple[str, ...]:
 
 
 class Laboratory:
-    """One server, and the operations of a run on it. setup: of its runs."""
+    """One server, and the operations of a run on it. setup: of its runs. told: called with a line about a problem."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, told: Callable[[str], None] = lambda line: None) -> None:
         self.setup = setup
+        self._told = told
         self._tokens = {secrets.token_hex(16): name for name in setup.clients}
         self._gate = Gate(self._tokens)
         # informers list and watch; a streamed list could not be shown from the past
@@ -194,6 +195,13 @@ class Laboratory:
         environment = {"KUBECONFIG": str(self._kubeconfig(name)), "PODLESS_EXPLORE": name}
         output = Path(self._folder.name, f"{name}.output")
         return ControllerProcess(self.setup.command, environment, output, self._orphans)
+
+    def note_silence(self, name: str, seconds: float, limit: float) -> None:
+        """Say that an instance has sent no request yet, and which kubeconfig it was given."""
+        self._told(
+            f"{name} has sent no request to {self._app.url} for {seconds:g} s: it must use the kubeconfig that "
+            f"KUBECONFIG names ({self._kubeconfig(name)}); podless waits for {limit:g} s"
+        )
 
     def read_output(self, names: Sequence[str]) -> str:
         """Return what instances have printed last, and forget it."""

@@ -25,6 +25,7 @@ _SURE = 2  # looks, after which an idle controller that nothing but the server c
 _HELD = 3.0  # seconds, and
 _TRIED = 20  # requests, after which a controller that does not rest without the events that are held is given them
 _START = 60.0  # seconds that a controller has for its first request
+_LATE_START = 5.0  # seconds after which podless says that it waits for one
 _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime waits for its caches in steps of 0.1 s
 _RETURN = 10.0  # seconds that an idle client has to open a watch again; client-go waits for 0.8 to 1.6 s at first
 _FINAL = 2  # times that a controller rested after a failure, after which it is not expected to try again
@@ -115,7 +116,7 @@ class Trial:
     async def _start_instances(self) -> None:
         for name in self.instances.names:  # one after the other: the first one leads
             await self.instances.start(name)
-            await self._wait_for_start()
+            await self._wait_for_start(name)
             await self._settle()
         self._watched = self.control.watched
         self._start = await self._laboratory.client.snapshot()
@@ -138,12 +139,17 @@ class Trial:
         for invariant in self._setup.scenario.last:
             await self._check(invariant)
 
-    async def _wait_for_start(self) -> None:
-        until = time.monotonic() + _START
+    async def _wait_for_start(self, name: str) -> None:
+        began, told = time.monotonic(), False
         while not (self.control.log.entries or self.control.watched or self._note_exits()):
-            if time.monotonic() > until:
-                self.faults.append(Fault("silent", f"for {_START:g} s"))
+            waited, heard = time.monotonic() - began, name in self.control.heard
+            if waited > _START:
+                why = "but discovery, leases and events" if heard else "although KUBECONFIG names its kubeconfig"
+                self.faults.append(Fault("silent", f"for {_START:g} s, {why}"))
                 return
+            if waited > _LATE_START and not (heard or told):
+                told = True
+                self._laboratory.note_silence(name, _LATE_START, _START)
             await asyncio.sleep(_LOOK)
 
     async def _settle(self) -> bool:
