@@ -79,6 +79,15 @@ def make_controller(folder: Path, *arguments: str) -> list[str]:
     return [sys.executable, str(file), *arguments]
 
 
+def make_moody_controller(folder: Path, mood: str, *arguments: str) -> list[str]:
+    """Write a controller that lists once more if a condition on the number of its starts so far is true."""
+    count = folder / "starts"
+    more = f"open({str(count)!r}, 'a').write('.')\nstarts = len(open({str(count)!r}).read())\nif {mood}: ask(path)\n"
+    file = folder / "moody.py"
+    file.write_text(CONTROLLER.replace("while True:", f"{more}while True:"))
+    return [sys.executable, str(file), *arguments]
+
+
 def test_a_decorated_test_fails_with_the_story(tmp_path: Path) -> None:
     test = podless.explore(make_controller(tmp_path, "careless"), runs=20, workers=1)(describe)
     assert test.__name__ == "describe"
@@ -109,6 +118,30 @@ def test_a_controller_that_comes_back_is_kept_for_the_next_runs(tmp_path: Path, 
     starts = len((tmp_path / "starts").read_text())
     # two reference runs, then events late, a crash, and events missed
     assert starts == (6 if fresh else 3)
+
+
+def test_a_controller_that_acts_in_another_order_is_told_at_the_request(tmp_path: Path) -> None:
+    command = make_moody_controller(tmp_path, "starts == 4")
+    schedule = tmp_path / "schedule.yaml"
+    schedule.write_text("schedule: []")
+    steps = Steps()
+    describe(steps)
+    report = explore_controller(command, steps.read(), schedule=schedule, times=3)
+    assert report.passed, report
+    # the fourth start, after those of two reference runs, belongs to the second replay
+    assert (report.same, report.replayed) == (2, 3)
+    create, listed = "controller create configmaps default/garden-bed 201", "controller list configmaps default 200"
+    assert f"Two runs of the same schedule differ: request 3: {create} / {listed}" in str(report)
+    assert "The requests were the same in 2 of 3 runs" in str(report)
+
+
+def test_a_finding_whose_requests_come_in_another_order_is_told_so(tmp_path: Path) -> None:
+    steps = Steps()
+    describe(steps)
+    command = make_moody_controller(tmp_path, "starts > 2 and starts % 2", "careless")
+    report = explore_controller(command, steps.read(), runs=20, workers=1)
+    assert len(report.findings) == 1
+    assert "controller list configmaps default 200" in report.differs
 
 
 @pytest.mark.parametrize("replayed", [True, False])

@@ -165,6 +165,7 @@ class Explorer:
         for _ in range(_AGAIN):
             tried = await self.carry_out(shortest.schedule)
             again += bool(oracles & {fault.oracle for fault in tried.faults})
+            self.report.differs = self.report.differs or compare_logs(shortest.fingerprint, tried.fingerprint)
         if again:  # what never comes again cannot be replayed
             self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _AGAIN))
 
