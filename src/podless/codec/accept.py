@@ -1,20 +1,21 @@
-"""Accept headers, as goautoneg reads them: not quite as the standard says, and clients see the difference."""
+"""Accept headers, as goautoneg parses them. It differs from the standard, and clients can see that."""
 
 from __future__ import annotations
 
 import struct
 from typing import NamedTuple
 
-# clauses up to which Go sorts by insertion; with more, what it makes of an order that is none is up to its sort
+# clauses up to which Go uses an insertion sort; for more, the result depends on Go's sort, because the order is not
+# transitive
 _FEW = 12
-_MANY = 256  # no client has as many
+_MANY = 256  # more clauses than any real client sends
 _OFFERED = ("*", "application")
 _DIGITS = frozenset("0123456789")
 _WORDS = ("inf", "infinity")
 
 
 class MediaRange(NamedTuple):
-    """One media range: its quality, its type and subtype ("*" for any), and its other parameters."""
+    """One media range: quality, type and subtype ("*" for any), and other parameters."""
 
     quality: float
     kind: str
@@ -25,12 +26,12 @@ class MediaRange(NamedTuple):
 def parse_accept(accept: str) -> list[MediaRange]:
     """Return the clauses of an Accept header, best first, without invalid ones.
 
-    Of very many clauses, duplicates and types that no server offers are left out, too.
+    If there are more than 256, duplicates and types that no server offers are left out, too.
     """
     found: list[MediaRange] = []
     parts = accept.split(",")
     if len(parts) > _MANY:
-        # what is offered is applications: among many, the order of these is the same without the others
+        # servers offer application types only; the other clauses do not change the order of these
         parts = [part for part in dict.fromkeys(parts) if part.lstrip(" ").startswith(_OFFERED)]
     for part in parts:
         clause = _clause(part.strip(" "))
@@ -40,7 +41,7 @@ def parse_accept(accept: str) -> list[MediaRange]:
 
 
 def _inserted(found: list[MediaRange]) -> list[MediaRange]:
-    """Sort by insertion, as apimachinery does: the order is not transitive, so other sorts give other results."""
+    """Sort by insertion, as apimachinery does. The order is not transitive, so other sorts give other results."""
     for last in range(1, len(found)):
         at = last
         while at and _before(found[at], found[at - 1]):
@@ -50,7 +51,7 @@ def _inserted(found: list[MediaRange]) -> list[MediaRange]:
 
 
 def _rank(clause: MediaRange) -> tuple[float, bool, bool]:
-    """Return the order of many clauses: by quality, and then the more exact ones first."""
+    """Return the sort key for many clauses: by quality, then the more specific ones first."""
     quality = clause.quality if clause.quality == clause.quality else 0.0
     return -quality, clause.kind == "*", clause.subtype == "*"
 
@@ -78,7 +79,7 @@ def _clause(part: str) -> MediaRange | None:
 
 
 def _quality(text: str) -> float:
-    """Return a 32-bit number; 0 for an invalid one."""
+    """Return a 32-bit float; 0 for an invalid one."""
     if not _is_number(text):
         return 0.0
     try:
@@ -89,7 +90,7 @@ def _quality(text: str) -> float:
 
 
 def _is_number(text: str) -> bool:
-    """Return whether Go reads a number, or inf or nan, in a text; looked through once."""
+    """Return whether Go parses a text as a number, inf or nan. Takes linear time."""
     lower = text.lower()
     rest = lower[1:] if lower[:1] in ("+", "-") else lower
     if rest in _WORDS or lower == "nan":
@@ -104,7 +105,7 @@ def _is_number(text: str) -> bool:
 
 
 def _before(one: MediaRange, other: MediaRange) -> bool:
-    """Return whether a clause comes before another: one of higher quality, or a more exact one of any quality."""
+    """Return whether a clause precedes another: it has a higher quality, or is more specific with any quality."""
     return (
         one.quality > other.quality
         or (one.kind != "*" and other.kind == "*")

@@ -1,4 +1,4 @@
-"""The documents in files, as kubectl finds them: YAML between lines of three dashes, JSON texts one after the other."""
+"""The documents in a file, as kubectl splits them: YAML between lines of three dashes, JSON texts in sequence."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# what files with documents end with
+# suffixes of files with documents
 SUFFIXES = (".json", ".yaml", ".yml")
 _MARK = b"---"
-_BEHIND = (b"", b" ", b"\t", b"\r", b"\n")  # what a mark has behind it
-# a line that is no comment, directive or mark; or something behind a mark
+_BEHIND = (b"", b" ", b"\t", b"\r", b"\n")  # what can follow a document mark
+# a line that is not a comment, directive or mark; or text after a mark
 _TEXT = re.compile(rb"^(?!---|\.\.\.)[ \t]*+[^ \t\r\n#%]|^---[ \t]++[^ \t\r\n#]", re.MULTILINE)
 _JSON = re.compile(rb"\s*+[{]")
 _SPACE = re.compile(r"\s*+")
@@ -21,8 +21,8 @@ _SPACE = re.compile(r"\s*+")
 class Document:
     """One document of a file.
 
-    file: its name, as findings show it. line: how many lines of the file stand before it. raw: its text, in UTF-8.
-    yaml: YAML rather than JSON.
+    file: its name, as findings show it. line: number of lines before it in the file. raw: its text, in UTF-8. yaml:
+    YAML, else JSON.
     """
 
     file: str
@@ -32,7 +32,7 @@ class Document:
 
 
 def split_documents(file: str, raw: bytes) -> Iterator[Document]:
-    """Return the documents of a file's text that have something in them."""
+    """Yield the documents of a file that are not empty."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     return _json(file, raw) if _JSON.match(raw) else _yaml(file, raw)
 
@@ -48,7 +48,7 @@ def _yaml(file: str, raw: bytes) -> Iterator[Document]:
 
 
 def _marks(raw: bytes) -> Iterator[int]:
-    """Yield where documents end: at the next mark, the last one at the end."""
+    """Yield the offsets where documents end: at the next mark, and at the end of the text."""
     place = raw.find(b"\n" + _MARK)
     while place >= 0:
         if raw[place + 4 : place + 5] in _BEHIND:
@@ -58,7 +58,7 @@ def _marks(raw: bytes) -> Iterator[int]:
 
 
 def _json(file: str, raw: bytes) -> Iterator[Document]:
-    """Yield JSON texts; an unreadable one is the last, with all that follows."""
+    """Yield JSON texts. An unreadable one is the last, and includes all that follows."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Base64 as Go's decoder reads it: finds where it stops."""
+"""Finds where Go's base64 decoder stops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def decoded_size(text: str) -> int:
 
 
 def find_base64_fault(text: str) -> int | None:
-    """Return where Go's base64 decoder stops, None for valid base64. Line breaks are skipped."""
+    """Return the offset where Go's base64 decoder stops, None for valid base64. Line breaks are skipped."""
     with contextlib.suppress(ValueError):
         base64.b64decode(text, validate=True)
         if len(text) % 4 == 0:

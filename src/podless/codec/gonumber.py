@@ -1,23 +1,23 @@
-"""Whole numbers as Go's strconv reads them from text: of any length, which Python's int does not take.
+"""Integers of any length, as Go's strconv parses them.
 
-Python refuses to read more than 4,300 digits, in words that no client of a Go server has seen.
+Python's int rejects more than 4,300 digits, with a message that no Go server sends.
 """
 
 from __future__ import annotations
 
 from podless.codec import gotext
 
-_LONGEST = 20  # digits of the largest number of 64 bits
+_LONGEST = 20  # digits of the largest 64-bit number
 
 
 def parse_natural(digits: str) -> int:
-    """Return a number of decimal digits, "" being 0. One beyond 64 bits becomes some number beyond 64 bits."""
+    """Return the value of decimal digits, 0 for "". A number beyond 64 bits becomes some number beyond 64 bits."""
     digits = digits.lstrip("0")
     return int(digits or 0) if len(digits) <= _LONGEST else 1 << 64 + _LONGEST
 
 
 def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
-    """Return a decimal number with or without a sign. name: the function in messages.
+    """Return a decimal number with an optional sign. name: the function in error messages.
 
     Raises ValueError with Go's text.
     """

@@ -1,4 +1,4 @@
-"""Values as Go prints them: the texts of kube-apiserver's messages quote values with Go's rules."""
+"""Formats values as Go does: kube-apiserver's messages quote values by Go's rules."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import orjson
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
 
-SPACE = " \t\n\v\f\r\x85\xa0"  # what Go's strings.TrimSpace takes away, of Latin-1
-_HTML = "<>&\u2028\u2029"  # what Go's encoding/json escapes though JSON does not ask for it
+SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
+_HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
 class Literal(str):
-    """A value as errors show it, written already."""
+    """A text that errors show as it is."""
 
     __slots__ = ()
 
 
 class Copy(Literal):
-    """A value whose addresses are new in each error, since a real server makes a copy of it for each."""
+    """A text with addresses that differ in each error, because kube-apiserver copies the value each time."""
 
     __slots__ = ()
 
 
 class Stringer(str):
-    """A text of a Go type that has a method String: Go's syntax shows it without quotes."""
+    """A string of a Go type with a String method: Go's syntax shows it without quotes."""
 
     __slots__ = ()
 
 
 def quote(text: str) -> str:
-    """Return a double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
+    """Return a double-quoted Go string literal, as %q formats it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    shown = {code: _shown(code) for code in map(ord, set(text))}  # a long text has few different characters
+    shown = {code: _shown(code) for code in map(ord, set(text))}  # a long text has few distinct characters
     return f'"{text.translate(shown)}"'
 
 
 def _shown(code: int) -> str:
-    """Return a character of a literal, by its code."""
+    """Return a character of a literal, given its code point."""
     if code in _ESCAPES:
         return _ESCAPES[code]
     if chr(code).isprintable():
@@ -54,7 +54,7 @@ def _shown(code: int) -> str:
 
 
 def format_number(value: float) -> str:
-    """Return a float64 as Go's encoding/json prints it: shortest digits, no exponent between 1e-6 and 1e21."""
+    """Return a float64 as Go's encoding/json formats it: shortest digits, no exponent between 1e-6 and 1e21."""
     if value == 0:
         return "-0" if str(value)[0] == "-" else "0"
     if 1e-6 <= abs(value) < 1e21:
@@ -67,7 +67,7 @@ def format_number(value: float) -> str:
 
 
 def format_float(value: float) -> str:
-    """Return a float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
+    """Return a float in Go's shortest 'g' format, with an exponent below 1e-4 and from 1e6 on."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     if not isinstance(exponent, int):
         return str(value)
@@ -82,7 +82,7 @@ def format_float(value: float) -> str:
 def format_value(item: Any) -> str:
     """Return a value as field errors show it.
 
-    Text is quoted, None is null, floats are as in %v, objects and lists are compact JSON.
+    Strings are quoted, None is null, floats are as in %v, objects and lists are compact JSON.
     """
     if isinstance(item, str):
         return quote(item)
@@ -98,9 +98,9 @@ def format_value(item: Any) -> str:
 
 
 def format_syntax(item: Any) -> str:
-    """Return a value as field errors of older releases show it: other values than plain scalars in Go's syntax (%#v).
+    """Return a value as field errors of older releases show it: all but plain scalars in Go's syntax (%#v).
 
-    Only lists and maps of texts have a type that follows from the value; all others are shown as JSON.
+    Only lists and maps of strings have a type that follows from the value; all others are shown as JSON.
     """
     if item is None:
         return '"null"'
@@ -124,30 +124,30 @@ def format_interface(item: Any) -> str:
 
 
 def format_json(item: Any) -> str:
-    """Return a value as Go's encoding/json writes it, with the keys in their given order."""
+    """Return a value as Go's encoding/json formats it, with the keys in their given order."""
     if isinstance(item, float):
         return format_number(item)
     try:
         text = orjson.dumps(item).decode()
-    except TypeError:  # integers past 64 bits
+    except TypeError:  # integers beyond 64 bits
         text = json_.dumps(item, ensure_ascii=False, separators=(",", ":"))
     return escape_json(text)
 
 
 def escape_json(text: str) -> str:
-    """Return JSON with the characters escaped that Go's encoding/json escapes, too."""
+    """Return JSON with the additional escapes of Go's encoding/json."""
     for letter in _HTML:
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
 
 
 def format_strings(items: list[str]) -> str:
-    """Return a []string as fmt's %#v prints it: []string{"a", "b"}."""
+    """Return a []string as %#v formats it: []string{"a", "b"}."""
     return "[]string{" + ", ".join(quote(item) for item in each(items)) + "}"
 
 
 class GoValue:
-    """A value that JSON has not, and what Go prints of it: plain with %v, code with %#v, kind with %T."""
+    """A Go value without a JSON form. plain: formatted with %v. code: with %#v. kind: with %T."""
 
     __slots__ = ("code", "kind", "plain", "value")
 
@@ -159,7 +159,7 @@ class GoValue:
 
 
 def format_plain(item: Any) -> str:
-    """Return a value as Go's %v prints it: map[a:1 b:[x y]]."""
+    """Return a value as Go's %v formats it: map[a:1 b:[x y]]."""
     if isinstance(item, GoValue):
         return item.plain
     if isinstance(item, dict | list):

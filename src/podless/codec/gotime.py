@@ -1,6 +1,6 @@
-"""Times as Go reads and prints them: the layouts of metav1.Time and MicroTime, and the texts of time.Parse.
+"""Times as Go parses and formats them: the layouts of metav1.Time and MicroTime, and the errors of time.Parse.
 
-Go takes more than RFC 3339: hours of one digit, a comma before fractions, offsets of 24 hours.
+Go accepts more than RFC 3339: one-digit hours, a comma before fractions, offsets of 24 hours.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LOCAL = "2006-01-02T15:04:05"
 LAYOUTS = {0: f"{LOCAL}Z07:00", 6: f"{LOCAL}.000000Z07:00"}
 ZERO = (1, (1, 1, 0, 0, 0), 0)
 
-# what nearly every time looks like: nothing to change, nothing to check
+# the form of most times, which need no change and no further check
 _PLAIN = {
     0: re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ"),
     6: re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z"),
@@ -29,19 +29,19 @@ class _Bad(Exception):
 
 
 class _Range(Exception):
-    """A number in the text is out of range; says which."""
+    """A number in the text is out of range. The text says which."""
 
 
 def normalise_time(text: str, digits: int = 0) -> str | None:
     """Return the time in UTC with `digits` (0 or 6) digits of the second; None for Go's zero time.
 
-    digits 6 wants six digits in the text too; with 0 a fraction is cut off. Raises ValueError with Go's message.
+    With digits=6 the text must have six digits, too; with 0 a fraction is cut off. Raises ValueError with Go's message.
     """
     if _PLAIN[digits].fullmatch(text):
         return text
     reader = _Reader(text, LAYOUTS[digits], digits)
     year, month, day, hour, minute, second = reader.read_time()
-    # the calendar repeats after 400 years, and datetime has no room for the first and the last
+    # the calendar repeats after 400 years, and datetime overflows in the first and the last year
     years = -400 if year < 1000 else 400 if year > 9000 else 0
     moment = datetime.datetime(year - years, month, day, hour, minute, second, reader.nanos // 1000)
     moment -= datetime.timedelta(seconds=reader.offset)
@@ -52,7 +52,7 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
 
 
 def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
-    """Return nanoseconds since 1970 and the UTC offset in seconds of a time in RFC 3339, or in LOCAL for UTC.
+    """Return nanoseconds since 1970 and the UTC offset in seconds of a time in RFC 3339 (or in LOCAL, as UTC).
 
     Raises ValueError with Go's message.
     """
@@ -64,11 +64,11 @@ def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
 
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
-_CYCLE = 146097  # days of 400 years
+_CYCLE = 146097  # days in 400 years
 
 
 class _Reader:
-    """Reads one text by a layout, element by element, as time.Parse does."""
+    """Parses one text by a layout, element by element, as time.Parse does."""
 
     def __init__(self, text: str, layout: str, digits: int) -> None:
         self.text = self.rest = text
@@ -77,7 +77,7 @@ class _Reader:
         self.offset = self.nanos = 0
 
     def read_time(self) -> tuple[int, int, int, int, int, int]:
-        """Return year, month, day, hour, minute and second. Keeps fraction and offset in the reader."""
+        """Return year, month, day, hour, minute and second; fraction and zone are in `nanos` and `offset` then."""
         year = self.step("2006", self.year)
         month = self.step("01", lambda: self.ranged("month", True, 1, 12), "-")
         day = self.step("02", lambda: self.number(True), "-")
@@ -96,7 +96,7 @@ class _Reader:
         return year, month, day, hour, minute, second
 
     def step(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
-        """Read one element of the layout and its prefix. Errors become Go's."""
+        """Parse one element of the layout, after its prefix. Errors become Go's."""
         if not self.rest.startswith(prefix):
             raise self.error(self.rest, prefix)
         self.rest = hold = self.rest.removeprefix(prefix)
@@ -116,7 +116,7 @@ class _Reader:
         return _int(head, 4)
 
     def number(self, fixed: bool) -> int:
-        """Read two digits, or one if the layout allows it."""
+        """Parse two digits, or one if the layout allows it."""
         size = 2 if fixed or _digits(self.rest[1:2]) else 1
         head, self.rest = self.rest[:size], self.rest[size:]
         return _int(head, size)
@@ -135,7 +135,7 @@ class _Reader:
         return value
 
     def fraction(self, size: int) -> int:
-        """Read a point or comma and digits, of which nine count."""
+        """Parse a point or comma and digits, of which nine count."""
         head, self.rest = self.rest[:size], self.rest[size:]
         if len(head) < size or head[0] not in ".," or not _digits(head[1:]):
             raise _Bad
@@ -171,7 +171,7 @@ def _int(text: str, size: int) -> int:
 
 
 def _quote(text: str) -> str:
-    """Package time's own quoting: every byte that is no printable ASCII as \\xhh."""
+    """Quote as Go's package time does: all bytes but printable ASCII as hexadecimal escapes."""
     out = []
     for char in each(text):
         if char in '"\\':
@@ -190,9 +190,9 @@ _LARGEST = 1 << 63
 
 
 def parse_duration(text: str) -> int:
-    """Return the nanoseconds of a text such as 1h30m, as Go's time.ParseDuration does.
+    """Return the nanoseconds of a duration such as 1h30m, as Go's time.ParseDuration does.
 
-    Raises ValueError with its message.
+    Raises ValueError with Go's message.
     """
     invalid = f"time: invalid duration {_quote(text)}"
     rest = text[1:] if text[:1] in ("+", "-") else text
@@ -227,13 +227,13 @@ def parse_duration(text: str) -> int:
 
 
 def _count(digits: str) -> int | None:
-    """Return a number of digits, None for one beyond 64 bits."""
+    """Return the value of digits, None beyond 64 bits."""
     digits = digits.lstrip("0")
     return None if len(digits) > 19 else int(digits or 0)
 
 
 def _fraction(digits: str, scale: int) -> int:
-    """Return the digits behind the point, as many as fit 64 bits, by floats as Go has it."""
+    """Return a fraction's digits (those that fit 64 bits) times `scale`, with Go's float arithmetic."""
     value, size = 0, 1.0
     for digit in digits[:19]:
         if value > (_LARGEST - 1) // 10 or value * 10 + int(digit) > _LARGEST:
@@ -243,7 +243,7 @@ def _fraction(digits: str, scale: int) -> int:
 
 
 def duration_fault(text: str) -> str:
-    """Return the error of Go's time.ParseDuration for a text, "" for a valid one such as 1h30m."""
+    """Return the error of Go's time.ParseDuration for a text, "" for a valid duration such as 1h30m."""
     try:
         parse_duration(text)
     except ValueError as error:
@@ -251,7 +251,7 @@ def duration_fault(text: str) -> str:
     return ""
 
 
-# a word is not needed, so that no digit is read twice
+# the word is optional, so that the pattern reads no digit twice
 _WORDS = re.compile(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\N{MICRO SIGN}]++))?")
 _UNITS = (
     (("ns", "nano"), 1),
@@ -266,7 +266,7 @@ _UNITS = (
 
 
 def parse_span(text: str) -> int:
-    """Return the nanoseconds of a Go duration, or of numbers with unit words anywhere in a text, which may wrap around.
+    """Return the nanoseconds of a Go duration, or of numbers with unit words anywhere in a text; can wrap around.
 
     Source: strfmt.ParseDuration of k8s.io/kube-openapi. Raises ValueError with its message.
     """
@@ -296,7 +296,7 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 
 
 def is_date(text: str) -> bool:
-    """Return whether a text is a full-date of RFC 3339, of an existing day."""
+    """Return whether a text is a full-date of RFC 3339 and the day exists."""
     match = _DATE.match(text)
     if not match:
         return False
@@ -307,8 +307,8 @@ def is_date(text: str) -> bool:
     return 1 <= day <= _DAYS[month] + leap
 
 
-_LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
-# from how many seconds on -> the greater unit, and the lesser one that is shown with it (0 for none), both in seconds
+_LONGEST = ((1 << 63) - 1) / 1e9  # seconds: the maximum of a Go duration
+# minimum seconds, the larger unit in seconds, and the smaller unit shown with it (0: none)
 _HUMAN_SPANS = (
     (365 * 86400 * 8, 365 * 86400, 0),
     (365 * 86400 * 2, 365 * 86400, 86400),
@@ -323,9 +323,9 @@ _UNIT_NAMES = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
 
 
 def human_duration(duration: float) -> str:
-    """Write a duration in seconds in one unit or two: HumanDuration of apimachinery's pkg/util/duration.
+    """Format a duration in seconds with one or two units: HumanDuration of apimachinery's pkg/util/duration.
 
-    Clocks may be a second apart.
+    Clocks can differ by a second.
     """
     seconds = int(min(duration, _LONGEST))
     if duration <= -2:

@@ -1,7 +1,7 @@
 """The findings of jsontext for large texts, at the speed of C, so that a hostile body costs little.
 
-orjson stops at most a token before the place that Go names, so jsontext must read only from the last bracket, comma or
-colon before it; the containers around it are found from the brackets alone.
+orjson stops at most one token before the position that Go reports. So jsontext must parse only from the last bracket,
+comma or colon before it; the open containers are found from the brackets alone.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from podless.codec import jsontext
 from podless.codec.jsontext import JSONError
 from podless.runtime.meter import charge
 
-# a string, or the rest of the text where one does not end: so that no place is looked at twice
+# a string, or an unterminated one up to the end of the text: no position is read twice
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 _PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _UP_TO_HALF = re.compile(rb"((?:[^\\]++|" + _PAIR + rb"|(?!" + _HALF + rb")\\.)*+)(" + _HALF + rb")?", re.DOTALL)
-_MANY = 100  # findings that a real server remembers
-_ROOM = 1 << 22  # characters of all of them, since one key of a large text can be in the paths of many
+_MANY = 100  # duplicate keys that kube-apiserver reports
+_ROOM = 1 << 22  # characters of all findings, because one key of a large text can be in the paths of many
 
 
 def repair_text(raw: bytes) -> bytes:
-    """Return the text with U+FFFD for bytes that are not UTF-8, and halves of surrogate pairs."""
+    """Return the text with U+FFFD in place of invalid UTF-8 and unpaired surrogates."""
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -46,7 +46,7 @@ def _without_halves(raw: bytes) -> bytes:
 
 def find_json_fault(raw: bytes) -> JSONError:
     """Return the error of Go's scanner for a text that is not JSON, or is nested too deep."""
-    same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # as many bytes
+    same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # the same number of bytes
     try:
         orjson.loads(_without_halves(same))
         end = len(raw)
@@ -65,7 +65,7 @@ def find_json_fault(raw: bytes) -> JSONError:
 
 
 def _brackets(part: bytes) -> bytes:
-    """Return the brackets outside of strings, those in one that does not end left out, too."""
+    """Return the brackets outside of strings, also without those in an unterminated string."""
     return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
 
 
@@ -74,11 +74,11 @@ def _read_error(raw: bytes, holders: str, at: int) -> JSONError:
         jsontext.resume_parse(raw, holders, at)
     except JSONError as error:
         return error
-    return JSONError("invalid JSON")  # not reached as long as jsontext takes nothing that orjson refuses
+    return JSONError("invalid JSON")  # only reached if jsontext accepts a text that orjson rejects
 
 
 def _too_deep(brackets: bytes) -> str:
-    """Return the bracket that opens one level too many, or ""."""
+    """Return the bracket that exceeds the maximum depth, or ""."""
     if brackets.count(b"[") + brackets.count(b"{") <= jsontext.MAX_DEPTH:
         return ""
     charge(len(brackets))
@@ -88,7 +88,7 @@ def _too_deep(brackets: bytes) -> str:
 
 
 def _boundary(raw: bytes, end: int) -> int | None:
-    """Return the place of the last bracket, comma or colon before some place, strings left out."""
+    """Return the offset of the last bracket, comma or colon before `end` outside of strings."""
     last = deque(_STRING.finditer(raw, 0, end), maxlen=2)
     stop = end
     for string in reversed(last):
@@ -105,7 +105,7 @@ def _structural(part: bytes) -> int:
 
 
 def _open(brackets: bytes) -> str:
-    """Return the brackets that are open behind some others."""
+    """Return the brackets that are still open after some brackets."""
     found = []
     closed = 0
     charge(len(brackets))
@@ -120,7 +120,9 @@ def _open(brackets: bytes) -> str:
 
 
 def find_repeats(raw: bytes) -> list[str]:
-    """Return the paths of repeated keys in the order of the text, as `jsontext.parse_json` finds them in sound JSON."""
+    """Return the paths of duplicate keys in the order of the text, as `jsontext.parse_json` finds them in valid
+    JSON.
+    """
     kept: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
 
     def pairs(given: list[tuple[str, Any]]) -> Any:
@@ -135,13 +137,14 @@ def find_repeats(raw: bytes) -> list[str]:
 
 
 def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
-    """Return the paths of repeated keys in the kept objects. A path is built only if it is reported."""
+    """Return the paths of duplicate keys in the kept objects. A path is built only if it is reported."""
     found: list[str] = []
     room = _ROOM
     places: dict[tuple[int, str | int], int] = {}
-    above: list[tuple[int, str | int]] = [(-1, "")]  # by place
+    above: list[tuple[int, str | int]] = [(-1, "")]  # the parent's place and the step, by place
     told: set[tuple[int, str]] = set()
-    left: list[tuple[int, Any, Any]] = []  # what is left of each open container, and the keys it had, if they repeat
+    # the remaining items of each open container, and its keys if some are duplicate
+    left: list[tuple[int, Any, Any]] = []
 
     def enter(item: Any, place: int) -> None:
         if item.__class__ is list:
@@ -180,6 +183,6 @@ def _path(above: list[tuple[int, str | int]], place: int, key: str) -> str:
     while place:
         place, step = above[place]
         steps.append(step)
-    while len(steps) > 1 and steps[-1] == "":  # before the first name there is no dot
+    while len(steps) > 1 and steps[-1] == "":  # no dot before the first name
         steps.pop()
     return "".join(f"[{step}]" if step.__class__ is int else f".{step}" for step in reversed(steps)).removeprefix(".")

@@ -1,7 +1,7 @@
-"""JSON text as Go's encoding/json reads it, token by token.
+"""Parses JSON text as Go's encoding/json does, token by token.
 
-The codec uses this only if the fast decoder rejects a body or repeated keys are suspected: for Go's error texts, for
-bytes that Go repairs (invalid UTF-8, halves of surrogate pairs), and for the paths of repeated keys.
+The codec uses this only if the fast decoder rejects a body or duplicate keys are suspected: for Go's error texts, for
+bytes that Go repairs (invalid UTF-8, unpaired surrogates), and for the paths of duplicate keys.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NoReturn
 from podless.codec import gotext
 from podless.runtime.meter import charge
 
-# Go allows 10000 levels; what is nested deeper than this could not be encoded again, and nothing real is.
+# Go allows 10000 levels; podless could not encode deeper values than these again.
 MAX_DEPTH = 250
-_MAX_REPEATS = 100  # as many as a real server remembers
+_MAX_REPEATS = 100  # as many as kube-apiserver reports
 
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
-NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape decodes them
+NO_TEXT = re.compile("[\udc80-\udcff]")  # invalid UTF-8, as surrogateescape decodes it
 BLANKS = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
 _STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
@@ -38,24 +38,24 @@ class JSONError(ValueError):
 
 
 class OutOfRange(JSONError):
-    """JSON with a number that no float64 holds."""
+    """A number in JSON that does not fit a float64."""
 
 
 class YAMLError(JSONError):
-    """A text is not YAML, or YAML without a JSON form. message: the error of a Go server."""
+    """A text is not YAML, or has no JSON form. message: the error of a Go server."""
 
 
 def decode_utf8(raw: bytes) -> str:
-    """Decode bytes, with one U+FFFD for each byte that is not UTF-8, as Go's strings print.
+    """Decode bytes with one U+FFFD for each byte of invalid UTF-8, as Go's strings print.
 
-    Python's "replace" would put one for a whole sequence.
+    Python's "replace" would write one for a whole sequence.
     """
     text = raw.decode("utf-8", "surrogateescape")
     return text if text.isascii() else NO_TEXT.sub("\ufffd", text)
 
 
 def settle_number(value: float) -> int | float:
-    """Return a float64 as it is after Go has written it and read it again.
+    """Return a float64 as it is after Go has encoded and decoded it.
 
     Go writes floats below 1e21 without an exponent, so whole ones come back as integers: 1.0 is 1, and 2**63 is
     9223372036854776000, its shortest digits padded with zeros.
@@ -67,7 +67,7 @@ def settle_number(value: float) -> int | float:
 
 
 def parse_number(text: str) -> int | float:
-    """Return the value of a number token, by Go's rules. Raises OutOfRange where a float64 is too small to hold it."""
+    """Return the value of a number token, by Go's rules. Raises OutOfRange beyond a float64."""
     if not text.strip("-0123456789") and len(text) <= 20:
         whole = int(text)
         if _MIN <= whole <= _MAX:
@@ -79,7 +79,7 @@ def parse_number(text: str) -> int | float:
 
 
 def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
-    """Return the value of a text. repeated: gets the paths of repeated keys.
+    """Return the value of a text. repeated: the paths of duplicate keys are added to it.
 
     Raises JSONError with the words of Go's scanner.
     """
@@ -87,7 +87,7 @@ def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
 
 
 def resume_parse(raw: bytes, holders: str, at: int) -> None:
-    """Read on from a bracket, comma or colon at a place, inside of what `holders` open; -1: from the start.
+    """Parse on from a bracket, comma or colon inside of the open `holders`; at -1, from the start.
 
     Raises JSONError.
     """
@@ -99,24 +99,24 @@ def resume_parse(raw: bytes, holders: str, at: int) -> None:
 
 
 class _Parser:
-    """One pass over the text, which is taken byte by byte (as Latin-1), because Go names the byte it stumbles over.
+    """One parse of a text, as Latin-1, because Go's errors name the byte at which it stops.
 
-    A space is put behind the end: Go, too, feeds its scanner one to see whether a number or literal is whole.
+    The parser adds a space to the text, as Go feeds one to its scanner to see whether a number or literal is complete.
     """
 
     def __init__(self, raw: bytes, repeated: list[str] | None) -> None:
         self.text = raw.decode("latin-1") + " "
         self.end = len(raw)
         self.repeated = repeated
-        self.over: JSONError | None = None  # the first number that is too large: Go judges the whole text before it
+        self.over: JSONError | None = None  # the first too large number, reported last: Go scans the whole text first
         self.stack: list[Any] = []
-        self.keys: list[str] = []  # for every open container the key being read; lists have ""
+        self.keys: list[str] = []  # the current key of every open container; "" for lists
 
     def parse_text(self) -> Any:
         return self.go(*self.value(self.skip(0)))
 
     def go(self, value: Any, pos: int) -> Any:
-        """Read on behind a value. _OPEN: a container starts."""
+        """Continue after a value. _OPEN: a container starts."""
         while True:
             charge(1)
             while value is not _OPEN:
@@ -130,13 +130,13 @@ class _Parser:
                     try:
                         raise over
                     finally:
-                        del over  # which knows this frame, and with it the text
+                        del over  # its traceback refers to this frame, which holds the text
                 charge(1)
                 value, pos = self.after(value, self.skip(pos))
             value, pos = self.value(pos)
 
     def resume(self, holders: str, at: int) -> Any:
-        """Read on from a bracket, comma or colon inside some containers."""
+        """Parse on from a bracket, comma or colon inside some containers."""
         self.stack += ({} if holder == "{" else [] for holder in holders)
         self.keys += holders
         sign = self.text[at]
@@ -148,7 +148,7 @@ class _Parser:
         return self.go(_OPEN, self.key(pos) if sign == "," and holders[-1] == "{" else pos)
 
     def value(self, pos: int) -> tuple[Any, int]:
-        """Return the value at pos, or _OPEN when one begins that holds others."""
+        """Return the value at pos, or _OPEN if a container starts there."""
         char = self.text[pos]
         if char == '"':
             return self.string(pos)
@@ -194,7 +194,7 @@ class _Parser:
         return self.stack.pop(), pos + 1
 
     def key(self, pos: int) -> int:
-        """Read a key and its colon, and return the position of the value."""
+        """Parse a key and its colon, and return the position of the value."""
         if self.text[pos] != '"':
             self.fault(pos, "looking for beginning of object key string")
         key, pos = self.string(pos)
@@ -261,7 +261,7 @@ class _Parser:
         return match.end() if match else pos
 
     def fault(self, pos: int, context: str, *, at_end: bool = False) -> NoReturn:
-        """Raise the error. at_end: Go names the character that it adds behind the end of the text."""
+        """Raise the error. at_end: Go reports the space that it adds to the text."""
         if pos >= self.end and not at_end:
             raise JSONError("unexpected end of JSON input")
         char = self.text[pos]

@@ -1,4 +1,4 @@
-"""RE2 patterns, with the errors of Go's regexp, which has the same language."""
+"""RE2 patterns with the errors of Go's regexp, which has the same syntax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime import patternprice
 from podless.runtime.meter import each
 
 _LARGE = "pattern too large - compile failed"
-# what RE2 says -> what Go's regexp/syntax says
+# RE2's message: the message of Go's regexp/syntax
 _WORDS = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
@@ -32,25 +32,25 @@ _WORDS = {
 
 
 class PatternFault(ValueError):
-    """A text is no pattern, or one that is too dear; says why in Go's words."""
+    """A text is not a pattern, or is too expensive. The message is Go's."""
 
 
 class PatternTooLarge(PatternFault):
-    """A pattern is too dear, or needs more memory than it has."""
+    """A pattern is too expensive, or needs too much memory."""
 
     def __init__(self, pattern: str) -> None:
         super().__init__(f"error parsing regexp: {_WORDS[_LARGE]}: `{pattern}`")
 
 
 def compile_pattern(pattern: str, options: Any) -> Any:
-    """Return the pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
+    """Compile a pattern, unless that would take too long. Raises PatternFault."""
     if patternprice.price_pattern(pattern) > patternprice.MOST:
         raise PatternTooLarge(pattern)
     return parse_pattern(pattern, options)
 
 
 def parse_pattern(pattern: str, options: Any) -> Any:
-    """Compile a pattern whose price is known, as `compile_pattern`. Raises PatternFault."""
+    """Compile a pattern whose cost the caller has checked. Raises PatternFault."""
     try:
         return re2.make_regexp(pattern, options)
     except re2.RegexpError as error:
@@ -58,11 +58,11 @@ def parse_pattern(pattern: str, options: Any) -> Any:
 
 
 def _fault(error: Exception, pattern: str) -> PatternFault:
-    """Return why a pattern does not compile, in Go's words."""
+    """Return the error of a pattern that does not compile, in Go's words."""
     text = error.args[0] if error.args else ""
     what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
     if what == "invalid perl operator" and part.startswith("(?<"):
-        # Go reads (?< as the start of a named group, and shows it up to its end
+        # for Go, (?< starts a named group, and the message shows the group
         rest = pattern[pattern.index("(?<", pattern.index(part)) :]
         what, part = "invalid named capture group", rest[: rest.find(">") + 1] or rest
     if what == _LARGE:
@@ -86,14 +86,14 @@ def end_quotation(pattern: str) -> str:
 def make_searcher(
     compiled: Any, *, begins: bool = False, short: int = sys.maxsize, look: Callable[[int], bool] | None = None
 ) -> Callable[[str], bool]:
-    """Return a function that tells whether a text contains a compiled pattern, with little overhead.
+    """Return a function that returns whether a text contains a match, with little overhead.
 
-    begins: search only at the start of the text. look: called with the length of a text longer than `short`; tells
-    whether to search it.
+    begins: match only at the start of the text. look: called with the length of a text longer than `short`; returns
+    whether to search that text.
     """
     match = getattr(getattr(compiled, "_regexp", None), "Match", None)
     anchor = getattr(re2.ANCHOR, "ANCHOR_START" if begins else "UNANCHORED", None)
-    if match is None or anchor is None:  # another binding of RE2
+    if match is None or anchor is None:  # not google-re2
         search = compiled.match if begins else compiled.search
         return lambda text: (look is None or len(text) <= short or look(len(text))) and search(text) is not None
 

@@ -1,6 +1,6 @@
-"""The positions of a document's parts in its text: lines and columns of every path.
+"""The positions of a document's parts in its text: line and column of every path.
 
-Used only for checking files, not for decoding objects.
+For checks of files only; decoding objects does not need positions.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _NEWLINE = re.compile("\n")
 
 
 class Position(NamedTuple):
-    """A place in a text: line and column, in characters, both from 1."""
+    """A position in a text: line and column, in characters, both from 1."""
 
     line: int
     column: int
 
 
 class Located(NamedTuple):
-    """A decoded document. values: the position of the value at each path, () being the document; keys: of its key.
+    """A decoded document. values: positions of values by path, () being the document. keys: positions of their keys.
 
-    repeated: the decoders' findings about repeated keys; the paths are those of the last one.
+    repeated: the decoders' findings about duplicate keys; the positions are those of the last one.
     """
 
     value: Any
@@ -40,7 +40,7 @@ class Located(NamedTuple):
 
 
 def locate_json(raw: bytes) -> Located:
-    """Return a JSON text with its positions. Raises JSONError."""
+    """Decode a JSON text with its positions. Raises JSONError."""
     repeated: list[str] = []
     value = serializer.decode_json(raw, repeated)
     text = jsontext.decode_utf8(raw)
@@ -51,7 +51,7 @@ def locate_json(raw: bytes) -> Located:
         line = bisect_right(starts, match.start())
         return Position(line, match.start() - starts[line - 1] + 1)
 
-    # the steps to where we are: an index in a list, a key in an object, None in an object before its next key
+    # the current path: an index in a list, a key in an object, None before the next key
     steps: list[Any] = []
     for match in TOKEN.finditer(text):
         token = match[0]

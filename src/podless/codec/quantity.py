@@ -1,4 +1,4 @@
-"""Quantities such as 200M or 1.5Gi, as k8s.io/apimachinery's resource package reads and writes them."""
+"""Quantities such as 200M or 1.5Gi, as k8s.io/apimachinery's resource package parses and formats them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from podless.runtime.meter import each
 
-# suffix -> the power of ten, or of two, that it stands for
+# suffix: power of ten, or of two
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _SUFFIXES = {power: suffix for suffix, power in DECIMAL.items()}
@@ -18,7 +18,7 @@ _NUMERIC = "unable to parse numeric part of quantity"
 _MOST_DIGITS = 18
 _FINEST = 9  # the maximum number of decimals of an amount
 NANO = 1_000_000_000
-# sign, zeros, digits, a point, digits and a suffix; of each there may be nothing
+# sign, zeros, digits, a point, digits and a suffix; all are optional
 _FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
 _MOST_POWER = 1000
@@ -27,23 +27,25 @@ _MOST_BINARY = (1 << 63) - 1
 
 
 class QuantityError(ValueError):
-    """A text is no quantity; the words are those of a real server."""
+    """A text is not a quantity. The message is kube-apiserver's."""
 
 
 def parse_quantity(text: str) -> Fraction:
-    """Return the amount. Fractions below a billionth are rounded up, away from zero. Raises QuantityError."""
+    """Return the amount as a fraction. Fractions below a billionth are rounded up, away from zero. Raises
+    QuantityError.
+    """
     amount = parse_nanos(text)
     whole, rest = divmod(amount, NANO)
     return Fraction(amount, NANO) if rest else Fraction(whole)
 
 
 def parse_nanos(text: str) -> int:
-    """Return the amount in billionths, to compare and to add up: much faster than fractions. Raises QuantityError."""
+    """Return the amount in billionths, for comparisons and sums: much faster than fractions. Raises QuantityError."""
     return _parse_amount(text)[0]
 
 
 def parse_units(text: str) -> int:
-    """Return the amount in whole units: parts of one are rounded up, away from zero, and int64 bounds it.
+    """Return the amount in whole units, rounded up away from zero and limited to int64.
 
     Raises QuantityError.
     """
@@ -55,7 +57,7 @@ def parse_units(text: str) -> int:
 def canonical_quantity(text: str) -> str:
     """Return the canonical form of a quantity: as few digits as possible, and the largest suffix without a fraction.
 
-    A text that is nearly canonical stays as it is, also +1 and 1. Raises QuantityError.
+    A text that is almost canonical is unchanged, such as +1 and 1. Raises QuantityError.
     """
     parts = _split(text)
     found = _amount(*parts)
@@ -63,7 +65,7 @@ def canonical_quantity(text: str) -> str:
 
 
 def add_quantities(texts: Sequence[str]) -> str:
-    """Return the sum of amounts, in the form of the first that is not zero. Raises QuantityError."""
+    """Return the sum of amounts, with the kind of suffix of the first one that is not zero. Raises QuantityError."""
     amount, suffix = 0, ""
     for text in each(texts):
         more, given = _parse_amount(text)
@@ -73,7 +75,7 @@ def add_quantities(texts: Sequence[str]) -> str:
 
 
 def subtract_quantity(text: str, less: str) -> str:
-    """Return the difference of two amounts, in the form of the first. Raises QuantityError."""
+    """Return the difference of two amounts, with the kind of suffix of the first. Raises QuantityError."""
     amount, suffix = _parse_amount(text)
     return format_quantity(amount - parse_nanos(less), suffix)
 
@@ -84,7 +86,7 @@ def find_suffix(text: str) -> str:
 
 
 def format_quantity(amount: int, suffix: str) -> str:
-    """Return an amount in billionths as a quantity, in the form of a suffix."""
+    """Return an amount in billionths as a quantity, with a suffix of the same kind as `suffix`."""
     if not amount:
         return "0"
     if suffix in BINARY:
@@ -95,12 +97,12 @@ def format_quantity(amount: int, suffix: str) -> str:
 
 
 def _parse_amount(text: str) -> tuple[int, str]:
-    """Return the amount in billionths, and the suffix that it was given with."""
+    """Return the amount in billionths, and the suffix in the text."""
     return _amount(*_split(text))
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """Sign, zeros, digits, digits behind the point, and suffix."""
+    """Return sign, zeros, digits, digits after the point, and suffix."""
     match = _FORM.fullmatch(text)
     if match is None or not text or len(text) > _MOST_BYTES:
         raise QuantityError(_SYNTAX)
@@ -119,13 +121,13 @@ def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[
 
 
 def _scaled(digits: int, power: int) -> int:
-    """Return a number times a power of ten, rounded up."""
+    """Return digits times a power of ten, rounded up."""
     factor: int = 10 ** abs(power)
     return digits * factor if power >= 0 else -(-digits // factor)
 
 
 def _power(suffix: str) -> int:
-    """Return the power of ten that a suffix stands for."""
+    """Return the power of ten of a suffix."""
     if suffix in DECIMAL:
         return DECIMAL[suffix]
     if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
@@ -134,7 +136,7 @@ def _power(suffix: str) -> int:
 
 
 def _fits(whole: str, part: str, suffix: str) -> bool:
-    """Return whether a real server computes a binary amount in 64 bits at once."""
+    """Return whether apimachinery computes a binary amount in one 64-bit step."""
     bits = BINARY[suffix]
     return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
 
@@ -142,7 +144,7 @@ def _fits(whole: str, part: str, suffix: str) -> bool:
 def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
     """Return the digits before a suffix as a number.
 
-    Without any it is zero, but where a real server reads it as a decimal.
+    Without digits it is 0, except in apimachinery's slow path, which rejects the text.
     """
     if slow and not (zeros or whole or part):
         raise QuantityError(_NUMERIC)
@@ -150,7 +152,9 @@ def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
 
 
 def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
-    """Return whether a sound quantity is shown as it is written: it is then good enough for a real server."""
+    """Return whether apimachinery formats a valid quantity as it was written, because it is close enough to
+    canonical.
+    """
     if suffix in BINARY:
         return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
     digits, scale = (whole or "0") + part, _power(suffix) - len(part)
@@ -168,7 +172,7 @@ def _binary(amount: int) -> str:
 
 
 def _decimal(amount: int, exponent: bool) -> str:
-    """Return billionths with a suffix, or with a power of ten if it was given so or no suffix is large enough."""
+    """Return billionths with a suffix, or with a power of ten if `exponent` is set or no suffix is large enough."""
     power = -_FINEST
     while amount % 1000 == 0:
         amount, power = amount // 1000, power + 3

@@ -1,7 +1,7 @@
-"""RE2 with one interface: google-re2, or pyre2, whose module has the same name.
+"""One interface for RE2: google-re2, or pyre2, whose module has the same name.
 
-pip installs google-re2; pyre2 is for platforms where that has no wheel. By default pyre2 makes classes such as `\\d`
-match all of Unicode, and falls back to Python's `re`. Both are off here.
+pip installs google-re2; pyre2 is for platforms for which google-re2 has no wheel. By default pyre2 makes classes such
+as `\\d` match all of Unicode, and falls back to Python's `re`. Both are off here.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import re2 as library
 
 from podless.runtime import patternprice
 
-ANCHOR: Any = getattr(library, "_Anchor", None)  # of google-re2: how a match is anchored
+ANCHOR: Any = getattr(library, "_Anchor", None)  # google-re2 only: how a match is anchored
 RegexpError: type[Exception] = library.error
-# skips quotations and escapes, and finds the start of a named group
+# skips quotations and escapes, and matches the start of a named group
 _GROUP = re.compile(r"(\\Q(?:[^\\]|\\(?!E))*+(?:\\E)?|\\.)|\(\?<(?=[A-Za-z_]\w*+>)", re.DOTALL)
-_PER_INSTRUCTION = 200  # nanoseconds of a pattern's price for each instruction, about
+_PER_INSTRUCTION = 200  # approximate nanoseconds of a pattern's estimated cost for each instruction
 
 
 class _Options:
@@ -29,12 +29,12 @@ class _Options:
 
 
 class _Regexp:
-    """A pattern that pyre2 compiled. programsize: its instructions, estimated."""
+    """A pattern compiled by pyre2. programsize: the estimated number of instructions."""
 
     def __init__(self, pattern: str, options: _Options) -> None:
         if len(pattern) - len(pattern.rstrip("\\")) & 1:
-            raise RegexpError("trailing \\")  # pyre2 accepts it
-        named = _GROUP.sub(lambda part: part[1] or "(?P<", pattern)  # RE2 has (?<name>) since 2023 only
+            raise RegexpError("trailing \\")  # pyre2 would accept it
+        named = _GROUP.sub(lambda part: part[1] or "(?P<", pattern)  # RE2 supports (?<name>) only since 2023
         try:
             self._compiled = library.compile(named, library.ASCII, options.max_mem)
         except Exception as error:
@@ -56,9 +56,9 @@ def _encodable(text: str) -> str:
 
 
 Options: Any
-make_regexp: Any  # from a pattern and options; raises RegexpError
+make_regexp: Any  # compiles a pattern with options; raises RegexpError
 if hasattr(library, "Options"):
-    # re2.compile keeps the latest 128 patterns, however large they are
+    # not re2.compile, which keeps the latest 128 patterns of any size
     Options, make_regexp = library.Options, getattr(library, "_Regexp", library.compile)
 else:
     library.set_fallback_notification(library.FALLBACK_EXCEPTION)

@@ -1,6 +1,6 @@
-"""Numbers as a client sent them, for checks and messages about what it wrote.
+"""Numbers as the client wrote them, for validation and messages.
 
-Decoded values have numbers as Go encodes them again (serializer.py); `Floats` lists those that differed.
+Decoded values have numbers as Go would encode them again (serializer.py); `Floats` lists those that differ.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from podless.codec.serializer import Floats
 from podless.runtime.freeing import release_parts
 from podless.runtime.meter import each
 
-_EXACT = 25  # letters of an integer that prints as it was sent
+_EXACT = 25  # maximum length of an integer that is printed as it was sent
 
 
 class _Number(float):
-    """A number that is shown as it was sent."""
+    """A number that is printed as it was sent."""
 
     def __new__(cls, literal: str) -> _Number:
         made = super().__new__(cls, literal)
@@ -33,9 +33,9 @@ class _Number(float):
 
 
 def as_written(raw: bytes) -> Any:
-    """Return the value in a JSON text, for messages about it: numbers that are no int64 print as they were sent.
+    """Return the value in a JSON text, for messages: numbers other than int64 are printed as they were sent.
 
-    Raises ValueError or RecursionError where the text is none to Python.
+    Raises ValueError or RecursionError if Python cannot parse the text.
     """
     return json.loads(
         raw, parse_float=_Number, parse_int=lambda text: int(text) if len(text) < _EXACT else _Number(text)
@@ -44,9 +44,9 @@ def as_written(raw: bytes) -> Any:
 
 @contextmanager
 def as_sent(value: Any, floats: Floats) -> Iterator[None]:
-    """Turn numbers that were sent as floats into floats while the context lasts.
+    """Turn numbers that were sent as floats into floats within the context.
 
-    A number that was stored and read again is an integer; until then, 1.0 and -0.0 are floats to a real server.
+    A number that was stored and read again is an integer; before that, 1.0 and -0.0 are floats for kube-apiserver.
     """
     undo = _send(value, floats)
     try:
@@ -58,14 +58,14 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
 
 
 def copy_as_sent(value: Any, floats: Floats) -> Any:
-    """Return a copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
+    """Return a copy with floats where the client sent floats, as in `as_sent`."""
     made = serializer.copy_value(value)
     release_parts(_send(made, floats))
     return made
 
 
 def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
-    """Turn numbers that were sent as floats into floats. Returns their holders, keys and former values."""
+    """Turn numbers that were sent as floats into floats. Returns their holders, keys and earlier values."""
     undo: list[tuple[Any, Any, Any]] = []
     for path, given in each(floats):
         holder = value
@@ -80,7 +80,7 @@ def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
 
 
 def _part(holder: Any, step: str | int) -> Any:
-    """Return an entry or an item, None if it is missing."""
+    """Return an entry of a dict or list, None if it is missing."""
     if isinstance(holder, dict):
         return holder.get(step)
     if isinstance(step, str) and step.isascii() and step.isdigit():

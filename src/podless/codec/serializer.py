@@ -1,7 +1,6 @@
-"""Objects from bytes and to bytes: JSON and YAML with the numbers, texts and errors of a Go server.
+"""Decodes and encodes objects: JSON and YAML with the numbers, strings and errors of a Go server.
 
-Ordinary bodies go through orjson alone; what Go sees differently is noticed by cheap tests and read again by
-codec/jsontext.py.
+Most bodies need only orjson. Cheap tests detect what Go reads differently, and codec/jsontext.py parses that again.
 """
 
 from __future__ import annotations
@@ -42,37 +41,37 @@ __all__ = [
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]
-# where a number stands, and the float that was sent there
+# the path of a number, and the float that was sent
 Floats = list[tuple[Path, float]]
 
-# Digits as 0, what makes a number a float as a point, all else as a blank: a float is then "0.", in a text or not.
+# digits become 0, characters of floats a point, all others a blank; a float then contains "0.", and so can a string
 _SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code in range(256))
 _LONG = b"0" * 19
 _YAML_LINE = re.compile(r"line [0-9]++: key ")
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
-_BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands before a number
+_BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # bytes before a number
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
-_LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
-_ROOMY = 1 << 17  # bytes; the room behind longer texts is mapped, and never touched
-# or a text that looks like it, though no uid such as ...9e-6a...
+_LOOKS = 50  # digits with a point that are examined; with more of them, a complete decode is as cheap
+_ROOMY = 1 << 17  # bytes; the unused end of a larger buffer takes no memory, because it is never written
+# also matches in strings, but not in a uid such as ...9e-6a...
 _EXPONENT = re.compile(rb"[0-9]e(?:\+[0-9]++|-6)(?![\w\"'./:-])")
 _E, _PLUS = b"e+"
-_PLUSES = 32  # that are looked at one by one
-_LARGE = 1 << 17  # bytes of a value that is not copied in one go
-_SMALL = 8192  # bytes that are read token by token where that is needed
-_WIDE = 1 << 14  # keys of a map that are sorted and encoded in one go
+_PLUSES = 32  # plus signs that are examined one by one
+_LARGE = 1 << 17  # bytes; larger values are copied in steps
+_SMALL = 8192  # bytes; smaller texts are parsed token by token if necessary
+_WIDE = 1 << 14  # keys of a map; larger maps are sorted and encoded in parts
 _HOLDERS = frozenset((dict, list))
 
-# whether values are long, and others want the interpreter meanwhile
+# True if values are large and other threads need the interpreter meanwhile
 in_steps: ContextVar[bool] = ContextVar("in_steps", default=False)
 
 
 def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats | None = None) -> Any:
-    """Decode a JSON text, with numbers as Go re-encodes them: 1.0 is 1, 1e3 is 1000, integers past int64 are floats.
+    """Decode JSON, with numbers as Go re-encodes them: 1.0 is 1, 1e3 is 1000, integers beyond int64 are floats.
 
-    duplicates: takes a finding for each key given more than once (the last one counts): `duplicate field "spec.a"`.
-    floats: takes the floats that became integers, for codec/sentfloats.py. Raises JSONError with Go's words.
+    duplicates: gets a finding for each duplicate key (the last one counts): `duplicate field "spec.a"`. floats: gets
+    the floats that became integers, for codec/sentfloats.py. Raises JSONError with Go's words.
     """
     if type(raw) is ParsedJSON:
         known = raw.take_value()
@@ -104,7 +103,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
 
 
 def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
-    """Return the value of a text that the fast decoder rejects, if Go accepts it."""
+    """Decode a text that the fast decoder rejects, if Go accepts it."""
     if len(raw) <= _SMALL:
         return _decode_json(raw, duplicates)
     fixed = jsonlarge.repair_text(raw)
@@ -125,7 +124,7 @@ def _decode_json(raw: bytes, duplicates: list[str] | None) -> Any:
 
 
 def _floats(raw: bytes, shapes: bytes) -> bool:
-    """Return whether the text may contain a float: digits that continue with a point, and start where a number can."""
+    """Return whether the text can contain a float: digits with a point or exponent, where a number can start."""
     place = shapes.find(b"0.")
     for _ in range(_LOOKS):
         if place < 0:
@@ -136,7 +135,7 @@ def _floats(raw: bytes, shapes: bytes) -> bool:
         if raw[first - 1 : first] == b"-":
             first -= 1
         before = raw[first - 1 : first]
-        # a colon stands behind the quote of a key, or in a text such as an image's name
+        # a colon follows the quote of a key; in a string such as an image's name it does not
         if before in _BEFORE and (before != b":" or raw[first - 2 : first - 1] in _KEYED):
             return True
         place = shapes.find(b"0.", place + 1)
@@ -144,12 +143,12 @@ def _floats(raw: bytes, shapes: bytes) -> bool:
 
 
 def _encoded(value: Any) -> bytes | None:
-    """Return the value as JSON, or None where it is nested deeper than can be taken.
+    """Return the value as JSON, None if it is nested too deep.
 
-    A repeated key shows in this: its text has fewer colons than the body.
+    This reveals duplicate keys: the result then has fewer colons than the body.
     """
     try:
-        return orjson.dumps([[[[value]]]])  # room for the lists and events that objects travel in
+        return orjson.dumps([[[[value]]]])  # the added levels stand for the lists and events that contain objects
     except TypeError:
         return None
 
@@ -169,14 +168,14 @@ def too_deep(value: Any) -> bool:
 
 
 def decode_own(raw: bytes) -> Any:
-    """Return the value in JSON that this server has made, which may have objects as deep as they may be in it."""
+    """Decode JSON that this server has encoded. The objects in it may have the maximum depth."""
     return orjson.loads(raw)
 
 
 def _settle(value: Any, floats: Floats | None = None) -> Any:
-    """Return the value with its numbers as Go re-encodes them; floats: takes those that become integers."""
+    """Return the value with its numbers as Go re-encodes them. floats: gets those that become integers."""
     top = [value]
-    rest: list[tuple[Any, Any]] = [(top, None)]  # with each holder its path, as a chain of keys from the last on
+    rest: list[tuple[Any, Any]] = [(top, None)]  # containers with their paths, as chains of keys from the last one on
     while rest:
         holder, path = rest.pop()
         charge(len(holder))
@@ -202,10 +201,10 @@ def _path(chain: Any) -> Path:
 
 
 def copy_value(value: Any) -> Any:
-    """Return a deep copy of a decoded value, numbers as Go re-encodes them.
+    """Return a deep copy of a decoded value, with numbers as Go re-encodes them.
 
-    A long one, and any one where `in_steps` says that values are long, is made in Python: that takes a little longer
-    and lets other threads go on.
+    Large values, and all values if `in_steps` is set, are copied in Python: that is a little slower and lets other
+    threads run.
     """
     if in_steps.get():
         return _copied(value)
@@ -225,16 +224,16 @@ def _copied(value: Any) -> Any:
 
 
 def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
-    """Return the value in the first document of a YAML text, as sigs.k8s.io/yaml makes JSON of it.
+    """Decode the first document of a YAML text, as sigs.k8s.io/yaml converts it to JSON.
 
-    duplicates: takes a finding for each key given more than once (the last one counts), such as `line 7: key "num"
-    already set in map`. Raises YAMLError.
+    duplicates: gets a finding for each duplicate key (the last one counts), such as `line 7: key "num" already set in
+    map`. Raises YAMLError.
     """
     from podless.codec import yamltext
 
     known = raw.take_value() if isinstance(raw, ParsedYAML) else None
     if known is None:
-        return yamltext.parse_yaml(bytes(raw), duplicates)  # which may have been read as JSON
+        return yamltext.parse_yaml(bytes(raw), duplicates)  # plain bytes, because raw can be a ParsedJSON
     value, found = known
     if duplicates is not None:
         duplicates += found
@@ -242,18 +241,18 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
 
 
 class _Parsed(bytes, Generic[T]):
-    """A text that was read beforehand, perhaps on another thread; the next to decode it has the outcome."""
+    """A text that was parsed in advance, perhaps on another thread. The next decode returns the outcome."""
 
     outcome: T | Exception | None
 
     def take_value(self) -> T | None:
-        """Return the value, once, because the caller then owns it. Raises the error of the text."""
+        """Return the value, only once, because the caller then owns it. Raises the error of the text."""
         outcome, self.outcome = self.outcome, None
         if isinstance(outcome, Exception):
             try:
                 raise outcome
             finally:
-                del outcome  # which knows this frame, and with it the text
+                del outcome  # its traceback refers to this frame, which holds the text
         return outcome
 
 
@@ -275,8 +274,8 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
 class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
     """A JSON text for `decode_json`.
 
-    kept: it is decoded more than once, and each time gives a copy. pairs: what `repeats.read_pairs` gives, where keys
-    are repeated.
+    kept: it is decoded several times, and each time returns a copy. pairs: the result of `repeats.read_pairs`, if keys
+    are duplicate.
     """
 
     kept = False
@@ -304,7 +303,7 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
 
 
 def strict_text(findings: list[str]) -> str:
-    """Return the text of a Strict error for some findings: those about YAML lines together, as one error."""
+    """Return the text of a strict decoding error. Findings about YAML lines become one error."""
     of_yaml = [bool(_YAML_LINE.match(finding)) and finding.endswith(" already set in map") for finding in findings]
     lines = [finding for finding, found in zip(findings, of_yaml, strict=True) if found]
     rest = [finding for finding, found in zip(findings, of_yaml, strict=True) if not found]
@@ -312,22 +311,22 @@ def strict_text(findings: list[str]) -> str:
 
 
 def encode_json(value: Any) -> bytes:
-    """Compact JSON, keys in the order that they have, numbers as Go prints them."""
+    """Encode compact JSON, with keys in their order and numbers as Go formats them."""
     return _encode(value, 0)
 
 
 def fit_bytes(encoded: bytes) -> bytes:
-    """Return the same bytes without the encoder's spare room, which is up to eight times the length of short texts."""
+    """Return the same bytes without the encoder's spare room, which can be eight times the length of a short text."""
     return bytes(memoryview(encoded)) if len(encoded) < _ROOMY else encoded
 
 
 def encode_sorted(value: Any) -> bytes:
-    """Compact JSON, keys sorted, as Go prints maps, numbers as well."""
+    """Encode compact JSON with sorted keys, as Go encodes maps, and numbers as Go formats them."""
     if not in_steps.get():
         return _encode(value, orjson.OPT_SORT_KEYS)
     try:
         return _encode(_narrow(value), orjson.OPT_SORT_KEYS)
-    except TypeError:  # deeper than the encoder takes
+    except TypeError:  # too deep for the encoder
         return _encode(value, orjson.OPT_SORT_KEYS)
 
 
@@ -362,7 +361,7 @@ def _wide(value: dict[str, Any]) -> bytes:
 
 
 def looked_at(value: Any) -> bytes:
-    """Return JSON for comparing or searching values. Some numbers differ from Go's form."""
+    """Encode JSON for comparing or searching values. Some numbers differ from Go's form."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -370,14 +369,14 @@ def looked_at(value: Any) -> bytes:
 
 
 def has_nulls(value: Any) -> bool:
-    """Return whether a field is null somewhere, or a text looks like that: false where surely none is."""
+    """Return whether a field may be null. Strings can cause a false True, never a false False."""
     return b":null" in looked_at(value)
 
 
 def _encode(value: Any, option: int) -> bytes:
     try:
         made = orjson.dumps(value, option=option)
-        # the encoder has exponents from 1e16 on and at 1e-6, where Go has none
+        # orjson uses exponents from 1e16 on and at 1e-6, Go does not
         if (b"e-6" in made or (_PLUS in made and _exponent(made))) and _EXPONENT.search(made):
             made = orjson.dumps(_shown(value), option=option)
         return made
@@ -385,12 +384,12 @@ def _encode(value: Any, option: int) -> bytes:
         pass
     try:
         return orjson.dumps(_shown(value), option=option)
-    except TypeError:  # deeper than it takes
+    except TypeError:  # too deep for the encoder
         return json.dumps(value, separators=(",", ":"), sort_keys=bool(option)).encode()
 
 
 def _exponent(made: bytes) -> bool:
-    """Return whether there is an exponent with a plus. A single byte is found fifty times as fast as two."""
+    """Return whether there is an exponent with a plus sign. Finding one byte is fifty times as fast as finding two."""
     place = made.find(b"+")
     for _ in range(_PLUSES):
         if place < 0:
@@ -402,9 +401,9 @@ def _exponent(made: bytes) -> bool:
 
 
 def _shown(value: Any) -> Any:
-    """Return a copy with the values replaced that the encoder cannot show as Go does.
+    """Return a copy without values that orjson encodes differently from Go.
 
-    Those are numbers with an exponent, integers past 64 bits, and halves of surrogate pairs.
+    These are numbers with an exponent, integers beyond 64 bits, and unpaired surrogates.
     """
     if isinstance(value, dict | list):
         charge(len(value))
@@ -422,9 +421,9 @@ def _shown(value: Any) -> Any:
 
 
 def encode_yaml(value: Any) -> bytes:
-    """Return YAML as sigs.k8s.io/yaml prints it.
+    """Encode YAML as sigs.k8s.io/yaml does.
 
-    Keys are sorted, lists not indented, texts quoted if needed, and lines folded at 80.
+    Keys are sorted, lists not indented, strings quoted if needed, and lines folded at 80.
     """
     from podless.codec import yamlwrite
 
@@ -432,7 +431,7 @@ def encode_yaml(value: Any) -> bytes:
 
 
 class Lazily:
-    """A list for `yaml_pieces` whose items are JSON, each decoded when it is reached; there has to be one."""
+    """A list for `yaml_pieces`, not empty, whose items are JSON; each is decoded when it is reached."""
 
     __slots__ = ("_items",)
 
@@ -444,14 +443,14 @@ class Lazily:
 
 
 def yaml_pieces(value: Any) -> Iterator[bytes]:
-    """Yield the result of `encode_yaml` in pieces of about 8 KiB, made on demand."""
+    """Yield the result of `encode_yaml` in pieces of about 8 KiB, encoded on demand."""
     from podless.codec import yamlwrite
 
     return yamlwrite.emit_pieces(value)
 
 
 def hex_or_text(raw: bytes) -> str:
-    """Return the part of a body that an error message shows: text if it looks like an object, else hexadecimal."""
+    """Return the part of a body for an error message: as text if it looks like an object, else hexadecimal."""
     if not raw:
         return "<empty>"
     shown = raw[:_SNIPPET]

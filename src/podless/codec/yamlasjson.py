@@ -1,4 +1,4 @@
-"""YAML texts that are JSON, and mean the same as JSON: read so, they take a hundredth of the time."""
+"""YAML texts that are also JSON with the same meaning: decoding them as JSON takes a hundredth of the time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from podless.codec import serializer
 
-# what both read alike, but for merge keys and escapes by number; tabs and all that is not ASCII are not
+# characters with the same meaning in both, except in merge keys and numeric escapes
 _PLAIN = bytes((10, 13, *range(32, 127)))
 _OTHERWISE = (b"\\u", b'"<<"')
 
 
 def decode_object(raw: bytes) -> Any:
-    """Return the object in a text that is JSON; None where it has to be read as YAML, or the two may differ."""
+    """Return the object in a text that is JSON; None if it must be decoded as YAML."""
     if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(part in raw for part in _OTHERWISE):
         return None
     repeated: list[str] = []

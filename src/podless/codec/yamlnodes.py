@@ -1,4 +1,4 @@
-"""The nodes of YAML texts: libyaml scans and parses, and its messages are go-yaml's own."""
+"""The nodes of YAML texts: libyaml scans and parses them, and errors have go-yaml's messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAGS = "tag:yaml.org,2002:"
 
 
 class YAMLNode:
-    """A scalar (value is its text), a sequence (children), a mapping (keys and values in turn) or an alias.
+    """A scalar (value: its text), a sequence (children), a mapping (children: keys and values in turn) or an alias.
 
     mark: its position, with `line` and `column` from 0. tag: "" for none. alias: the node of an alias.
     """
@@ -38,7 +38,7 @@ def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
     """Yield the root of each document in a text. Raises YAMLError."""
     parser: Any = CParser(raw)
     try:
-        parser.get_event()  # the stream's start
+        parser.get_event()  # skip StreamStartEvent
         while isinstance(start := parser.get_event(), events.DocumentStartEvent):
             if start.version not in (None, (1, 1)):
                 line = start.start_mark.line if start.start_mark else 0
@@ -51,7 +51,7 @@ def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
-    """Return the line as go-yaml gives it: scanner errors count from one, parser errors from zero; zero is left out."""
+    """Return the line as go-yaml reports it: scanner errors count from 1, parser errors from 0; line 0 is omitted."""
     line = 0
     if error.problem_mark is not None and error.problem_mark.line:
         line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
@@ -109,5 +109,5 @@ _KINDS = (
 
 
 def _short(tag: str) -> str:
-    """Return a tag without YAML's own prefix. A foreign tag gets a mark that none of those has."""
+    """Return a tag without YAML's own prefix. Other tags get a "!" in front."""
     return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"

@@ -1,4 +1,4 @@
-"""The values of YAML scalars and keys: the rules of go-yaml v2 for a conversion to JSON."""
+"""The values of YAML scalars and keys, by the rules of go-yaml v2 for a conversion to JSON."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_scalar(text: str, tag: str, plain: bool) -> Any:
 
 
 def resolve_scalar(text: str, tag: str = "") -> tuple[str, Any]:
-    """Return the kind and value of a plain scalar; what looks like a date has its own kind and stays text."""
+    """Return the kind and value of a plain scalar. A date has its own kind, and its value is the text."""
     if text and text[0] not in _HINTS:
         return "str", text
     word = WORDS.get(text)
@@ -97,14 +97,14 @@ def _is_date(text: str) -> bool:
         return False
     year, month, day, hour, minute, second = (*(int(found) for found in match.groups() if found), 0, 0, 0)[:6]
     try:
-        datetime.datetime(year or 4, month, day, hour, minute, second)  # Python has no year 0; like 4 it is a leap year
+        datetime.datetime(year or 4, month, day, hour, minute, second)  # Python has no year 0; 4 is also a leap year
     except ValueError:
         return False
     return True
 
 
 def settle_scalar(value: Any) -> Any:
-    """Return a scalar as it is after a conversion to JSON. Raises YAMLError if it has no JSON form."""
+    """Return a scalar after the conversion to JSON. Raises YAMLError if it has no JSON form."""
     if type(value) is float:
         if not math.isfinite(value):
             shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
@@ -116,7 +116,7 @@ def settle_scalar(value: Any) -> Any:
 
 
 def key_text(key: Any, value: Any) -> str:
-    """Return a key as JSON has it: a string, numbers and booleans in their plain form.
+    """Return a key in JSON: a string, or the plain form of a number or boolean.
 
     Raises YAMLError for other keys.
     """
@@ -144,7 +144,7 @@ def _single(value: float) -> float:
 
 
 def format_gosyntax(value: Any) -> str:
-    """Return a value as Go's %#v prints it."""
+    """Return a value as Go's %#v formats it."""
     if value is None:
         return "<nil>"
     if isinstance(value, str):
@@ -162,7 +162,7 @@ def format_gosyntax(value: Any) -> str:
 
 
 def _held(value: Any) -> str:
-    """Return a value inside another one. A key that JSON cannot have is in a tuple."""
+    """Return a value inside another one. A key without a JSON form is in a tuple."""
     if isinstance(value, tuple):
         (value,) = value
     return "interface {}(nil)" if value is None else format_gosyntax(value)

@@ -1,7 +1,7 @@
-"""YAML as sigs.k8s.io/yaml reads it: the YAML 1.1 of go-yaml v2, converted to JSON.
+"""Decodes YAML as sigs.k8s.io/yaml does: the YAML 1.1 of go-yaml v2, converted to JSON.
 
-Merge keys, aliases and repeated keys follow go-yaml's rules. An alias is decoded once, and copied at C speed for each
-further use, while it counts in full: so a text that is nearly all aliases costs little before it is rejected.
+Merge keys, aliases and duplicate keys follow go-yaml's rules. An alias is decoded once and copied at C speed for each
+further use, but counts in full. So a text that is mostly aliases costs little before it is rejected.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from podless.codec.yamlnodes import YAMLNode, compose_nodes
 from podless.codec.yamlscalar import format_gosyntax, key_text, read_scalar, settle_scalar
 from podless.runtime.meter import charge
 
-_ROOM = 1 << 22  # characters of all findings: with aliases a long key can be in many of them
-_PACKED = 2  # marshal's version before references, which would be found where there are none
+_ROOM = 1 << 22  # characters of all findings: because of aliases, a long key can be in many of them
+_PACKED = 2  # a version of marshal without references, which it would detect wrongly here
 
 
 def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
-    """Return the first document's value, as JSON has it; a line for every repeated key is appended to `repeated`.
+    """Return the first document's value in JSON. A line for each duplicate key is appended to `repeated`.
 
     Raises YAMLError.
     """
@@ -32,7 +32,9 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
 
 
 class _Known(NamedTuple):
-    """The result for an anchor's node. nodes: visited ones. height: levels. made: packed, or a mapping's entries."""
+    """The result for an anchored node. nodes: visited nodes. height: levels. made: packed value, or a mapping's
+    entries.
+    """
 
     nodes: int
     height: int
@@ -41,7 +43,7 @@ class _Known(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An entry of a mapping. typed: its key as YAML has it, where 1 and "1" are two. line: of its value, from 0."""
+    """An entry of a mapping. typed: its key in YAML, where 1 and "1" differ. line: of its value, from 0."""
 
     typed: Any
     line: int
@@ -49,26 +51,26 @@ class _Entry(NamedTuple):
 
     @property
     def repeats(self) -> str:
-        """The text about a repeated key."""
+        """Return the finding for this key, if it is a duplicate."""
         return f"line {self.line + 1}: key {format_gosyntax(self.typed)} already set in map"
 
 
 class YAMLDecoder:
-    """Makes JSON values of nodes, with go-yaml's bounds on what aliases may blow up. repeated: takes findings."""
+    """Converts nodes to JSON values, with go-yaml's limits for aliases. repeated: gets findings."""
 
     def __init__(self, repeated: list[str]) -> None:
         self.repeated = repeated
         self.room = _ROOM
         self.count = 0
         self.from_alias = 0
-        self.open: list[YAMLNode] = []  # the aliases that are being followed
+        self.open: list[YAMLNode] = []  # the aliases that are being resolved
         self.depth = self.deepest = 0
         self.values: dict[YAMLNode, _Known] = {}
         self.merges: dict[YAMLNode, _Known] = {}
-        self.odd = False  # whether there was anything that JSON cannot have
+        self.odd = False  # True if a key or number without a JSON form was found
 
     def document(self, root: YAMLNode) -> Any:
-        """Return the value of a document. Raises YAMLError, also for a remaining value without a JSON form."""
+        """Return the value of a document. Raises YAMLError, also if the value has no JSON form."""
         value = self.value(root)
         if self.odd:
             for check in (_check_keys, _check_numbers):
@@ -115,7 +117,7 @@ class YAMLDecoder:
 
     @contextmanager
     def followed(self, node: YAMLNode) -> Iterator[YAMLNode]:
-        """Yield the node of an alias. The alias must not occur again meanwhile."""
+        """Yield the node of an alias. An alias to the same node inside it is an error."""
         if node.alias is None or any(node is other for other in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
         self.open.append(node)
@@ -133,7 +135,7 @@ class YAMLDecoder:
         return marshal.loads(known.made)
 
     def merged(self, source: YAMLNode, target: YAMLNode) -> Iterable[_Entry]:
-        """Return the entries of a mapping that is merged into another one, those that it merges itself among them."""
+        """Return the entries of a mapping that is merged into another one, including those that it merges itself."""
         if source is target:
             return list(self.entries(target))
         with self.followed(source):
@@ -147,7 +149,7 @@ class YAMLDecoder:
         return made
 
     def watched(self, work: Any) -> tuple[Any, int, int, list[str]]:
-        """Return the result of some work, the nodes visited, the levels, and the findings."""
+        """Return the result of `work`, the number of nodes visited, the levels, and the findings."""
         count, found, deepest = self.count, len(self.repeated), self.deepest
         self.deepest = self.depth
         made = work()
@@ -156,7 +158,7 @@ class YAMLDecoder:
         return made, self.count - count, height, self.repeated[found:]
 
     def again(self, known: _Known) -> bool:
-        """Count a known node again. Returns False if it is too deep here and must be visited to report that."""
+        """Count a known node again. Returns False if it is too deep here, and must be visited again for the error."""
         if self.depth + known.height > jsontext.MAX_DEPTH:
             return False
         self.visit(known.nodes)
@@ -165,13 +167,13 @@ class YAMLDecoder:
         return True
 
     def note_repeated(self, finding: str) -> None:
-        """Record a repeated key."""
+        """Record a duplicate key."""
         if self.room > 0:
             self.room -= len(finding)
             self.repeated.append(finding)
 
     def entries(self, node: YAMLNode) -> Iterator[_Entry]:
-        """Yield the entries of a mapping, with those that it takes over."""
+        """Yield the entries of a mapping, including merged ones."""
         charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
@@ -181,7 +183,7 @@ class YAMLDecoder:
                 yield _Entry(self.key(key), item.mark.line, self.value(item))
 
     def mapping(self, node: YAMLNode) -> dict[str, Any]:
-        """Return the value of a mapping. A repeated key is recorded, and gets the last value."""
+        """Return the value of a mapping. The last value of a duplicate key counts, and the key is recorded."""
         made: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
@@ -201,7 +203,7 @@ class YAMLDecoder:
         return made
 
     def key_text(self, typed: Any, value: Any) -> Any:
-        """Return a key as JSON has it; in a tuple if it cannot, which is reported at the end."""
+        """Return a key in JSON; in a tuple if it has no JSON form, which is reported at the end."""
         try:
             return key_text(typed, value)
         except YAMLError:
@@ -209,7 +211,7 @@ class YAMLDecoder:
             return (typed,)
 
     def put_entry(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
-        """Put an entry into a mapping. keys: the JSON form of its keys."""
+        """Add an entry to a mapping. keys: the JSON form of its keys."""
         typed, _, value = entry
         identity = typed if typed.__class__ is str else (typed.__class__, typed)
         text = keys.get(identity)
@@ -220,7 +222,7 @@ class YAMLDecoder:
         made[text] = value
 
     def key(self, node: YAMLNode) -> Any:
-        """Return a key as YAML has it."""
+        """Return the value of a key in YAML."""
         self.visit()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
@@ -229,7 +231,7 @@ class YAMLDecoder:
         return read_scalar(target.value, target.tag, target.plain)
 
     def merged_entries(self, node: YAMLNode) -> Iterator[_Entry]:
-        """Yield the entries of other mappings that a merge key takes over; of several, the earlier ones win."""
+        """Yield the entries of other mappings that a merge key includes; the first of several wins."""
         for source in reversed(node.children) if node.kind == "sequence" else [node]:
             target = source.alias if source.kind == "alias" and source.alias is not None else source
             if target.kind != "mapping":
@@ -241,7 +243,7 @@ class YAMLDecoder:
 
 
 def _check_keys(value: Any) -> None:
-    """Raise YAMLError for a key that JSON cannot have."""
+    """Raise YAMLError for a key without a JSON form."""
     if value.__class__ is dict:
         charge(len(value))
         for key, item in value.items():
@@ -255,7 +257,7 @@ def _check_keys(value: Any) -> None:
 
 
 def _check_numbers(value: Any) -> None:
-    """Raise YAMLError for a number that JSON cannot have."""
+    """Raise YAMLError for a number without a JSON form."""
     if value.__class__ is dict or value.__class__ is list:
         charge(len(value))
         for item in value.values() if value.__class__ is dict else value:
@@ -276,5 +278,5 @@ def _again(entry: _Entry) -> _Entry:
 
 
 def _allowed(count: int) -> float:
-    """Return the share of a document that may come from aliases: 99% of a small one, 10% of a very large one."""
+    """Return the maximum share of nodes from aliases: 99% for a small document, 10% for a very large one."""
     return 0.99 - 0.89 * min(max(count - 400_000, 0), 3_600_000) / 3_600_000

@@ -1,7 +1,7 @@
 """Writes YAML as sigs.k8s.io/yaml does, byte for byte, in one pass and in pieces.
 
-Block style, keys in go-yaml's order, lists as deep as their key, lines folded at 80. Texts are written as by libyaml's
-emitter, of which go-yaml's is a copy; tests compare the two.
+Block style, keys in go-yaml's order, lists indented like their key, lines folded at 80. Strings are written as by
+libyaml's emitter, from which go-yaml's is ported; tests compare the two.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from podless.codec.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve_scalar
 from podless.runtime.meter import charge
 
 _WIDTH = 80
-_PIECE = 1 << 13  # characters that are put together before they are handed out
-_WIDE = 1024  # keys of a mapping that are sorted in one go
-_RUN = 512  # and those of a larger one, before others may go on
-_SIMPLE = 128  # bytes of a key that stands before its colon in one line
+_PIECE = 1 << 13  # minimum characters of a piece
+_WIDE = 1024  # keys of a mapping; larger mappings are sorted in runs
+_RUN = 512  # keys of a run, after which other work can go on
+_SIMPLE = 128  # maximum bytes of a key with its colon on the same line
 _SHORT = 64
 _SCALARS = (str, bool, int, float)
 _WHITE = re.compile("[ \n\u2028\u2029]")
 _DECIMALS = re.compile(r"[0-9]*+")
 _SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*+(?::[0-5]?[0-9])++(?:\.[0-9_]*+)?")
-# what needs no closer look where it is no word of YAML: no blanks, no signs, nothing that begins like a number
+# strings that need no quotes unless they are words of YAML: no blanks, no signs, no leading digit
 _PLAIN = re.compile(r"[A-Za-z_/][-A-Za-z0-9_./+=()$:]*+(?<!:)")
-# what libyaml prints as it is; a tab is not among it
+# characters that libyaml does not write literally, such as a tab
 _SPECIAL = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _ANY_BREAK = re.compile("[\n\r\x85\u2028\u2029]")
 _BREAK = re.compile("[\n\u2028\u2029]")
 _BESIDE_BREAK = re.compile("[\n\u2028\u2029] | [\n\u2028\u2029]")
 _LINE = re.compile("(?<![^\n\u2028\u2029])(?=[^\n\u2028\u2029])")
-# what would begin something else in the middle of a plain text: a key's colon, a comment
+# a key's colon, or the start of a comment, within a plain string
 _SIGN = re.compile("[:](?![^ \n\u2028\u2029])|[ \n\u2028\u2029]#")
 _FIRST = frozenset("#,[]{}&*!|>'\"%@`")
 _ESCAPED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
@@ -49,14 +49,14 @@ def emit_yaml(value: Any) -> bytes:
 
 
 def emit_pieces(value: Any) -> Iterator[bytes]:
-    """Yield a JSON value as YAML, in pieces of about 8 KiB (or one text), made on demand.
+    """Yield a JSON value as YAML, in pieces of about 8 KiB (or one string), on demand.
 
-    Some are empty, to let other work run while the keys of a large mapping are sorted.
+    Some pieces are empty, to let other work run while the keys of a large mapping are sorted.
     """
     held: list[str] = []
     size = 0
     for part in _parts(value):
-        if not part:  # a rest
+        if not part:  # a pause
             yield b""
             continue
         held.append(part)
@@ -70,7 +70,7 @@ def emit_pieces(value: Any) -> Iterator[bytes]:
 
 
 class _Open:
-    """A mapping or list that is being written. lead: before its next entry. start: before all later ones."""
+    """A mapping or list that is being written. lead: text before its next entry. start: before all later ones."""
 
     __slots__ = ("indent", "items", "lead", "mapping", "start")
 
@@ -83,7 +83,7 @@ class _Open:
 
 
 class _Known:
-    """Cached texts of repeated parts of a document: sets of keys, keys, short texts."""
+    """Caches the texts of repeated parts of a document: sets of keys, keys, short strings."""
 
     def __init__(self) -> None:
         self.orders: dict[tuple[str, ...], list[str]] = {}
@@ -93,7 +93,7 @@ class _Known:
     def open(self, value: Any, indent: int, lead: str) -> _Open:
         """Start a mapping or list."""
         if value.__class__ is not dict:
-            if value.__class__ is list:  # the items of any other are made, and charged, one by one
+            if value.__class__ is list:  # items of other iterables are produced, and charged, one by one
                 charge(len(value))
             return _Open(iter(value), False, indent, lead)
         charge(len(value))
@@ -118,7 +118,7 @@ class _Known:
         known = self.texts.get(value)
         if known is None:
             known = _write_text(value, column, indent)
-            if len(value) <= _SHORT and not _WHITE.search(value):  # written in the same way everywhere
+            if len(value) <= _SHORT and not _WHITE.search(value):  # its text does not depend on column and indent
                 self.texts[value] = known
         return known
 
@@ -138,7 +138,7 @@ def _parts(value: Any) -> Iterator[str]:
                 yield ""
                 continue
             head, holder.lead = holder.lead, holder.start
-            # where the value begins, and what stands before it if it is a mapping or a list
+            # column of the value, and the text before the value if it is a mapping or list
             column, lead, between = indent + 2, "", ""
             if holder.mapping:
                 key, item = item
@@ -160,7 +160,7 @@ def _parts(value: Any) -> Iterator[str]:
 
 
 def _scalar(value: Any, column: int, indent: int) -> str:
-    """Return a scalar or an empty container. column: where it starts. indent: of its further lines."""
+    """Return a scalar or an empty container. column: where it starts. indent: of further lines."""
     kind = value.__class__
     if kind is str:
         return _write_text(value, column, indent)
@@ -178,7 +178,7 @@ def _scalar(value: Any, column: int, indent: int) -> str:
 
 
 def _key(text: str) -> str | None:
-    """Return a key on one line; None if it has several, or is too long for that."""
+    """Return a key for one line; None if it has line breaks or is too long for that."""
     if _PLAIN.fullmatch(text) and text not in WORDS and len(text) <= _SIMPLE:
         return text
     if len(text.encode("utf-8", "replace")) > _SIMPLE or _ANY_BREAK.search(text):
@@ -205,7 +205,7 @@ def _write_text(text: str, column: int, indent: int, *, fold: bool = True) -> st
 
 
 def _indicates(text: str) -> bool:
-    """Return whether a text would mean something else in plain."""
+    """Return whether a string would mean something else if it were plain."""
     first = text[0]
     if first in _FIRST or text.startswith(("---", "...")):
         return True
@@ -222,7 +222,7 @@ def _literal(text: str, indent: int) -> str:
 
 
 def _indented(text: str, blanks: str) -> str:
-    """Return a text with blanks before each line that is not empty."""
+    """Return a text with `blanks` before each line that is not empty."""
     if "\u2028" in text or "\u2029" in text:
         return _LINE.sub(blanks, text)
     return "\n".join([blanks + line if line else "" for line in text.split("\n")])
@@ -257,7 +257,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
-    """Return a text with line breaks in place of the first blank behind column 80. quoted: in double quotes."""
+    """Return a text folded at the first blank after column 80. quoted: in double quotes."""
     if column + len(text) <= _WIDTH:
         return text
     lines, start, mark = [], 0, ""
@@ -276,7 +276,7 @@ def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
 
 
 def _in_order(keys: Iterable[str]) -> list[str]:
-    """Return keys as go-yaml sorts them: letters after everything else, numbers by their value."""
+    """Return keys in go-yaml's order: letters after everything else, numbers by value."""
     names = sorted(keys)
     if all(map(str.isalpha, names)):
         return names
@@ -284,7 +284,7 @@ def _in_order(keys: Iterable[str]) -> list[str]:
 
 
 def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
-    """Yield the pairs of a large mapping in order, found on demand; None where other work may run."""
+    """Yield the entries of a large mapping in order, computed on demand; None to let other work run."""
     runs: list[list[tuple[str, str]]] = []
     names = list(value)
     for start in range(0, len(names), _RUN):
@@ -296,10 +296,10 @@ def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
 
 
 def _rank(text: str) -> str:
-    """Return a sort key with the order of `_compare`, for texts without a letter behind a digit.
+    """Return a sort key with the order of `_compare`, for strings without a letter after a digit.
 
-    With one, `_compare` is circular (12, 1x, 2), and any order will do. Parts are marked so that letters come after
-    everything else, and numbers after signs; of numbers, the longer is the larger.
+    With one, `_compare` is not transitive (12, 1x, 2), and any order will do. Parts are marked so that letters come
+    after everything else, and numbers after signs; of two numbers, the longer is the larger.
     """
     found: list[str] = []
     for part in _PARTS.findall(text):
@@ -326,7 +326,7 @@ def _compare(left: str, right: str) -> int:
         less = a < b if a.isalpha() and b.isalpha() else b.isalpha()
         return -1 if less else 1
     seed = ""
-    if "0" in (a, b):  # in the middle of one number the digits before count, unless all of them are zeros
+    if "0" in (a, b):  # inside a number, the digits before count, unless all of them are zeros
         before = left[:start]
         seed = "1" if before[len(before.rstrip("0123456789")) :].strip("0") else ""
     one, two = _digits(left, start), _digits(right, start)
@@ -339,7 +339,7 @@ _AS_GO = functools.cmp_to_key(_compare)
 
 
 def _parting(left: str, right: str) -> int:
-    """Return where two texts begin to differ, found by bisection at the speed of C."""
+    """Return the index of the first difference of two texts, by bisection at the speed of C."""
     low, high = 0, min(len(left), len(right))
     for place in range(min(high, 16)):
         if left[place] != right[place]:

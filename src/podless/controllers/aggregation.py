@@ -161,9 +161,7 @@ class Availability(Controller):
         return "FailedDiscoveryCheck", why
 
     def _unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
-        """Return reason and message for invalid ports or endpoints of a service with an address, None if they are
-        valid.
-        """
+        """Return reason and message if a service with an address lacks a port or endpoints, None if it is available."""
         known = next((one for one in service.get("ports") or () if one["port"] == port), None)
         if known is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
