@@ -1,1 +1,1 @@
-"""Changing part of an object: JSON patch, merge patch, strategic merge patch, server-side apply."""
+"""Changes of parts of an object: JSON patch, merge patch, strategic merge patch, server-side apply."""

@@ -1,6 +1,6 @@
 """Checks that a value fits its shape, which comparing and merging require.
 
-This knows far less than schema validation. It rejects only values from which no field set can be made. Source:
+This is much less than schema validation: it rejects only values for which no field set exists. Source:
 sigs.k8s.io/structured-merge-diff typed (validation), with its texts.
 """
 
@@ -16,7 +16,7 @@ from podless.runtime.meter import FEW, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 
-_ONE = 1  # field that is not worth a charge: only trees with more branches grow large
+_ONE = 1  # fields that need no charge: only trees whose nodes have more children grow large
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
@@ -88,7 +88,7 @@ def _alike(items: list[Any], form: MapShape) -> bool:
 
 
 def _is_distinct(value: list[Any], form: ListShape, repeats: bool) -> bool:
-    """Return whether all items of an associative list can be told apart, or need not be."""
+    """Return whether all items of an associative list are distinct, or duplicates are allowed."""
     try:
         names = [make_element(form, item) for item in value]
     except SchemaMisfit:

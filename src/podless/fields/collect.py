@@ -1,6 +1,6 @@
-"""Field sets of a value: the leaves that an apply specifies, or all fields.
+"""Collects the field set of a value: the leaves that an apply specifies, or all fields.
 
-Source: sigs.k8s.io/structured-merge-diff typed (toFieldSet; compare, where one side is absent).
+Source: sigs.k8s.io/structured-merge-diff typed (toFieldSet; compare, if one side is absent).
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from podless.fields.sets import LEAF, SELF, Fields, is_marked
 from podless.fields.typed import ListShape, MapPlan, MapShape, SchemaMisfit, Shape, make_element, make_elements
 from podless.runtime.meter import charge, each
 
-_ONE = 1  # field that is not worth a charge: only trees with more branches grow large
+_ONE = 1  # fields that need no charge: only trees whose nodes have more children grow large
 
 
 def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
     """Return the field set of an applied object: its leaves, items of lists, and keys without a schema.
 
-    The value must be of the shape.
+    The value must fit the shape.
     """
     return _said(value, shape) or {}
 
 
 def _said(value: Any, shape: Shape) -> Fields | None:
-    """Return the node of a value; None where it holds nothing that counts."""
+    """Return the node of a value, None if it contributes no field."""
     form = shape.form(value)
     if form == "map" and shape.map is not None:
         return LEAF if shape.map.atomic else _said_map(value or {}, shape.map)
@@ -75,15 +75,15 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
         if name in out:
             repeated.add(name)
         out[name] = LEAF if type(item) in scalars else is_marked(_said(item, shape))
-    for name in repeated:  # of items that are there twice nothing inside can be told apart
+    for name in repeated:  # the fields of duplicate items cannot be told apart, so they are one leaf
         out[name] = LEAF
     return out or None
 
 
 def collect_created(value: dict[str, Any], shape: MapShape, apart: Fields) -> Fields:
-    """Return all fields of a new custom object but those at its top, and in its metadata, that are in `apart`.
+    """Return all fields of a new custom object, except those at its top and in its metadata that are in `apart`.
 
-    Its metadata must have been read. Raises SchemaMisfit for an object that is not of the shape.
+    Its metadata must be decoded. Raises SchemaMisfit for an object that does not fit the shape.
     """
     out: Fields = {}
     for key, item in each(value).items():
@@ -103,9 +103,9 @@ def collect_created(value: dict[str, Any], shape: MapShape, apart: Fields) -> Fi
 
 
 def collect_whole(value: Any, shape: Shape) -> Fields:
-    """Return the node of a value that was not there before: every field of it, down to the leaves.
+    """Return the node of a value that did not exist before: every field of it, down to the leaves.
 
-    Raises SchemaMisfit for a value that is not of the shape.
+    Raises SchemaMisfit for a value that does not fit the shape.
     """
     kind = type(value)
     if kind is dict and shape.map is not None and value and not shape.map.atomic:
@@ -120,7 +120,7 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
 def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     plan = form.plan(value)
     if plan is not None and not plan.below:
-        return plan.marked  # which takes no walk
+        return plan.marked  # without a walk
     if len(value) > _ONE:
         charge(len(value))
     if plan is not None:
@@ -155,7 +155,7 @@ def _whole_list(value: list[Any], form: ListShape) -> Fields:
         if type(item) in types or name in out:
             out[name] = LEAF
             continue
-        # the fields of most items are those of an item before, all of them leaves
+        # most items have the same fields as an earlier one, all of them leaves
         plan = plans.get((tuple(item), tuple(map(type, item.values())))) if plans and type(item) is dict else None
         out[name] = plan.marked if plan is not None and not plan.below else collect_whole(item, shape)
     return out

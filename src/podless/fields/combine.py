@@ -11,13 +11,13 @@ from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, make
 from podless.runtime.meter import charge, each
 
 _ABSENT: Any = object()
-_LEAVES = SCALARS["untyped"] - {NONE}  # values of these types win, whatever they meet
+_LEAVES = SCALARS["untyped"] - {NONE}  # values of these types replace any other value
 
 
 def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return the live object with the applied one merged into it; both must be of the shape, and neither is changed.
+    """Return the live object with the applied one merged into it. Both must fit the shape; neither is changed.
 
-    A list is in the order of the applied one where that says something of it.
+    Lists get the order of the applied one, as far as it determines one.
     """
     merged: dict[str, Any] = _merge(live, applied, shape)
     return merged
@@ -26,7 +26,7 @@ def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) ->
 def _merge(ours: Any, theirs: Any, shape: Shape) -> Any:
     if ours is _ABSENT:
         return theirs
-    decides = ours if theirs is None and shape.single else theirs  # null has the form of what it meets
+    decides = ours if theirs is None and shape.single else theirs  # null is treated as having the other value's type
     if shape.map is not None and (type(decides) is dict or (theirs is None and not shape.single)):
         return _map(ours, theirs, shape.map)
     if shape.list is not None and type(decides) is list:
@@ -58,10 +58,9 @@ def _list(ours: Any, theirs: Any, form: ListShape) -> Any:
 
 
 class _Merging:
-    """The items of two lists on their way into one.
+    """Merges the items of two lists.
 
-    Items that only one side has keep their place beside their neighbours; of those that both have, the right side says
-    the order.
+    Items of one list only keep their place beside their neighbours. The right list decides the order of common items.
     """
 
     def __init__(self, left: list[Any], right: list[Any], form: ListShape) -> None:
@@ -71,9 +70,9 @@ class _Merging:
         self.right_names = [make_element(form, item) for item in right]
         self.by_left: dict[str, Any] = {}
         for name, item in zip(self.left_names, left, strict=True):
-            self.by_left[name] = None if name in self.by_left else item  # a repeated item is not merged with
+            self.by_left[name] = None if name in self.by_left else item  # a duplicate item is not merged
         self.by_right = dict(zip(self.right_names, right, strict=True))
-        # names that both have, the one whose turn it is last
+        # names that both lists have, the next one last
         self.shared = [name for name in reversed(self.right_names) if name in self.by_left]
         self.done: set[str] = set()
         self.out: list[Any] = []
@@ -89,7 +88,7 @@ class _Merging:
                     at, to = at + 1, to + 1
                     continue
                 if name in self.by_right and self.shared and self.shared[-1] != name:
-                    at += 1  # shared, and not the one whose turn it is
+                    at += 1  # common, and not the next one
                     continue
             if at < len(self.left):
                 name = self.left_names[at]

@@ -1,4 +1,4 @@
-"""The differences between two states of an object.
+"""Compares two states of an object.
 
 Source: sigs.k8s.io/structured-merge-diff typed (compare).
 """
@@ -19,7 +19,7 @@ from podless.runtime.meter import charge
 
 
 class Comparison(NamedTuple):
-    """The fields that the second state no longer has, has with another value, and has as new ones."""
+    """The fields that the second state no longer has, has with another value, or has in addition."""
 
     removed: Fields
     modified: Fields
@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
 _T = TypeVar("_T", dict[str, Any], list[Any])
 _Nodes = tuple[Fields | None, Fields | None, Fields | None]
 _ABSENT = object()
-_PAIR = 2  # fields of two states that are not worth a charge: only trees with more branches grow large
+_PAIR = 2  # fields of two states that need no charge: only trees whose nodes have more children grow large
 _SAME: _Nodes = (None, None, None)
 _MODIFIED: _Nodes = (None, LEAF, None)
 
@@ -37,22 +37,20 @@ _MODIFIED: _Nodes = (None, LEAF, None)
 def compare_values(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
     """Return the fields that a change removes, modifies and adds.
 
-    Raises SchemaMisfit for a state that does not fit the shape.
-
-    The inside of a leaf is compared only if the leaf changes.
+    Raises SchemaMisfit for a state that does not fit the shape, but only if the misfit is in a changed part.
     """
     removed, modified, added = _both(old, new, shape)
     return Comparison(removed or {}, modified or {}, added or {})
 
 
 def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
-    """Return the nodes of a value that both states have."""
+    """Return the nodes of a value that exists in both states."""
     if old is new:
         return _SAME
     kind = type(old)
     if kind is not type(new) or old is None:
         return _SAME if old is None and new is None else _changed(old, new, shape)
-    if old == new and encode_json(old) == encode_json(new):  # to Python 1 and true are equal
+    if old == new and encode_json(old) == encode_json(new):  # encoded, because 1 == True in Python
         return _SAME
     if kind is dict and shape.map is not None:
         return _map(old, new, old, new, shape)
@@ -83,7 +81,7 @@ def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
 
 
 def _as(kind: type[_T], value: Any) -> _T:
-    """Return a value of this type unchanged, and an empty one for any other."""
+    """Return a value if it has this type, else an empty one."""
     return value if type(value) is kind else kind()
 
 
@@ -105,7 +103,7 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
-    # fields that are declared and the very same need no look
+    # declared fields with the identical value cannot differ
     differ = map(is_not, theirs.values(), map(ours.get, theirs, repeat(_ABSENT)))
     for key in compress(theirs, differ) if known.keys() >= theirs.keys() else theirs:
         item, held = theirs[key], ours.get(key, _ABSENT)
@@ -159,7 +157,7 @@ def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
 
 
 def _items(before: Any, after: Any, shape: Shape) -> _Nodes:
-    """Compare all items of one path element. Duplicates count as one leaf together."""
+    """Compare all items with one path element. Duplicates count as one leaf together."""
     if len(before) <= 1 and len(after) <= 1:
         if not after:
             return collect_whole(before[0], shape), None, None

@@ -1,7 +1,7 @@
-"""Path elements: one step from a value into it, in the text form that managed fields keep.
+"""Path elements: one step from a value into it, in the text form of managed fields.
 
-f:name is a field, k:{"name":"x"} the item of a list with these keys, v:"x" the item of a set, i:0 an index.
-Source: sigs.k8s.io/structured-merge-diff fieldpath, the FieldsV1 format of the API's documentation.
+f:name is a field, k:{"name":"x"} the item of a list with these keys, v:"x" the item of a set, i:0 an index. Source:
+sigs.k8s.io/structured-merge-diff fieldpath, the FieldsV1 format of the API's documentation.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _KINDS = {"f:": _FIELD, "k:": _KEY, "v:": _VALUE, "i:": _INDEX}
 
 
 class UnknownElement(ValueError):
-    """An element of a kind that this version of the format does not have; such elements are left out."""
+    """An element of a kind that this version of the format lacks; such elements are dropped."""
 
 
 def of_keys(keys: dict[str, Any]) -> str:
-    """Return the item of a list whose fields have these values."""
+    """Return the element of a list item with these key fields."""
     return f"k:{encode_compact(keys)}"
 
 
 def of_value(value: Any) -> str:
-    """Return the item of a set."""
+    """Return the element of an item of a set."""
     return f"v:{encode_compact(value)}"
 
 
 def encode_compact(value: Any) -> str:
-    """Compact JSON with sorted keys, escaped as Go does it for HTML."""
+    """Return compact JSON with sorted keys, escaped for HTML as Go does."""
     text = serializer.encode_sorted(value).decode()
     for char, escaped in _HTML.items():
         if char in text:
@@ -40,7 +40,7 @@ def encode_compact(value: Any) -> str:
 
 
 def parse_element(text: str) -> str:
-    """Return the element in its one form: keys sorted, numbers as Go prints them. Raises ValueError."""
+    """Return an element in canonical form: keys sorted, numbers as Go prints them. Raises ValueError."""
     kind = _KINDS.get(text[:2])
     if kind == _FIELD:
         return text

@@ -1,8 +1,8 @@
-"""JSON patch (RFC 6902) as a real server applies it, with the liberties of the library that it uses.
+"""JSON patch (RFC 6902) as a real server applies it, with the deviations of its library.
 
-Beyond the RFC: indices below zero count from the end, replace adds a key that is missing, copy of a missing key and add
-without a value give null, and a test for null holds where there is nothing. Source: evanphx/json-patch v4 with
-kube-apiserver's limits, and the recorded answers.
+Beyond the RFC: negative indices count from the end, replace adds a missing key, copy of a missing key and add without a
+value give null, and a test for null succeeds for a missing value. Source: evanphx/json-patch v4 with kube-apiserver's
+limits, and the recorded answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from podless.structs.gotypes import JSON_NAMES
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add
-_COPIED = 32  # bytes that are encoded or decoded in the time of a step
+_COPIED = 32  # bytes encoded or decoded in one step of the meter
 REJECTED = "the server rejected our request due to an error in our request"
 
 _FIELDS = ("op", "path", "from", "value")
@@ -64,7 +64,7 @@ def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any
         patch = serializer.decode_json(raw)
     except serializer.JSONError as error:
         why = error.message
-        if checked:  # a number too large can only be in a value
+        if checked:  # only a value can contain a number out of range
             why = why.replace("Go value of type float64", f"Go struct field {_OP}.value of type float64")
         raise BadRequest(f"{what}{why}") from None
     patch = [] if patch is None else patch
@@ -85,7 +85,7 @@ _FLOAT = re.compile(rb"[0-9][.eE]")
 
 
 def find_floats(raw: bytes) -> serializer.Floats:
-    """Return the whole numbers that a sound patch gives as floats, where they are in the patched document."""
+    """Return the whole numbers that a valid patch gives as floats, with their places in the patched document."""
     if not _FLOAT.search(raw):
         return []
     found: serializer.Floats = []
@@ -100,7 +100,7 @@ def find_floats(raw: bytes) -> serializer.Floats:
 
 
 def find_unknown_fields(raw: bytes) -> list[str]:
-    """Return the faults that only a strict decoder finds in a patch: unknown or repeated fields of operations."""
+    """Return the errors that only a strict decoder finds in a patch: unknown or repeated fields of operations."""
     repeated: list[str] = []
     patch = serializer.decode_json(raw, repeated)
     found = [f"json patch {finding}" for finding in repeated]
@@ -148,7 +148,7 @@ _DESTINATION = "doc is missing destination path: {path}"
 
 
 class Rejected(Unprocessable):
-    """An operation failed. A real server tells a client neither which one nor why.
+    """An operation failed. A real server does not tell the client which one or why.
 
     why: the text for the author of the patch. untrue: a test operation did not hold.
     """
@@ -160,11 +160,11 @@ class Rejected(Unprocessable):
 
 
 class _Fault(Exception):
-    """A place does not exist. The text says why."""
+    """A path does not exist. The text says why."""
 
 
 def _missing(operation: dict[str, Any], told: str = "") -> Rejected:
-    """Return the error of a missing container on the way."""
+    """Return the error of a missing container on the path of an operation."""
     where = told or _MISSING[operation["op"]]
     shown = where.format(**{"path": operation.get("path"), "from": operation.get("from")})
     return Rejected(f"{operation['op']} operation does not apply: {shown}: missing value")
@@ -176,7 +176,8 @@ def _word(operation: dict[str, Any], key: str) -> str:
         return word
     why = "missing value"
     op = operation["op"]
-    if op not in ("add", "remove") and (op, key) != ("copy", "path"):  # these tell of every fault so
+    # all errors of the other operations have this text
+    if op not in ("add", "remove") and (op, key) != ("copy", "path"):
         if word is not None:
             why = f"json: cannot unmarshal {JSON_NAMES[type(word)]} into Go value of type string"
         else:
@@ -185,7 +186,7 @@ def _word(operation: dict[str, Any], key: str) -> str:
 
 
 class _Patch:
-    """The document while it changes: containers are copied when they are first written to."""
+    """The document while it changes: a container is copied before the first write to it."""
 
     def __init__(self, root: Any, written: list[Any] | None, *, shown: bool = False) -> None:
         self.root = root
@@ -193,7 +194,7 @@ class _Patch:
         self.written = written
         self.own: dict[int, Any] = {}
         self.copied = 0
-        self.grown = False  # whether there may be more levels than before
+        self.grown = False  # whether an operation can have made the document deeper
 
     def holder(
         self, operation: dict[str, Any], key: str = "path", told: str = "", *, write: bool = True
@@ -233,7 +234,7 @@ class _Patch:
         return mine
 
     def sort(self) -> None:
-        """Sort the keys of the objects that were written to, as a real server shows them."""
+        """Sort the keys of the objects that were changed, as a real server does."""
         each(self.own)
         for container in self.own.values():
             if isinstance(container, dict):
@@ -242,7 +243,7 @@ class _Patch:
                 container.update(items)
 
     def show(self) -> Any:
-        """Return the document, to be encoded: with the values as they are written."""
+        """Return the document for encoding, with values as they were written."""
         for container in each(self.own).values():
             each(container)
             for key, item in container.items() if isinstance(container, dict) else enumerate(container):
@@ -332,7 +333,7 @@ _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
 
 
 def _index(holder: list[Any], key: str, room: int = 0) -> int:
-    """Return the place in a list that a pointer's part names; `room` more than there are may be named.
+    """Return the index in a list that a pointer's part names, up to `room` beyond the end.
 
     Raises _Fault.
     """
@@ -346,7 +347,7 @@ def _index(holder: list[Any], key: str, room: int = 0) -> int:
 
 
 def _get_value(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
-    """Return the value at a place. Raises _Fault."""
+    """Return the value of a key or index. Raises _Fault."""
     if isinstance(holder, list):
         found = holder[_index(holder, key)]
     else:
@@ -362,7 +363,7 @@ def _read_text(value: Any) -> Any:
 
 
 def _insert(holder: Any, key: str, value: Any, told: str) -> None:
-    """Put a value at a place. told: what stands before the reason in a refusal. Raises Rejected."""
+    """Insert a value at a key or index. told: start of the error text. Raises Rejected."""
     if isinstance(holder, dict):
         holder[key] = value
     elif key == "-":
@@ -375,7 +376,7 @@ def _insert(holder: Any, key: str, value: Any, told: str) -> None:
 
 
 def _pop(holder: Any, key: str, told: str) -> Any:
-    """Take a value from a place. told: as for `_insert`. Raises Rejected."""
+    """Remove and return the value of a key or index. told: as for `_insert`. Raises Rejected."""
     if isinstance(holder, list):
         try:
             return holder.pop(_index(holder, key))
@@ -387,7 +388,7 @@ def _pop(holder: Any, key: str, told: str) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are equal as JSON texts, the order of keys apart."""
+    """Return whether two values have equal JSON, apart from the order of keys."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict | list):

@@ -1,6 +1,6 @@
-"""metadata.managedFields: kept on every write, and what server-side apply goes by.
+"""metadata.managedFields: updated by every write, and used by server-side apply.
 
-Source: k8s.io/apimachinery pkg/util/managedfields, as kube-apiserver has it, and the recorded answers.
+Source: k8s.io/apimachinery pkg/util/managedfields, as kube-apiserver uses it, and the recorded answers.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Times = dict[FieldOwner, str | None]
 BEFORE_APPLY = "before-first-apply"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ANCIENT = "ancient-changes"
-_MOST_UPDATES = 10  # entries of updates that an object keeps apart
-_KUBECTL = "kubectl"  # the one applier whose annotation is read and kept
-_SELF = FieldOwner("", "", "", "")  # the update that is under way
+_MOST_UPDATES = 10  # maximum separate entries of updates; older ones are merged
+_KUBECTL = "kubectl"  # the only apply manager whose last-applied annotation is used and updated
+_SELF = FieldOwner("", "", "", "")  # a placeholder for the update in progress
 _UNOWNED = sets.make_set(
     ("f:apiVersion",),
     ("f:kind",),
@@ -56,7 +56,7 @@ _UNOWNED = sets.make_set(
 
 
 class ApplyConflict(APIError):
-    """409: an apply would change fields that others own."""
+    """409: an apply would change fields that other managers own."""
 
     code, reason = 409, "Conflict"
 
@@ -95,7 +95,7 @@ def _who(owner: FieldOwner) -> str:
 
 
 def _identifier(owner: FieldOwner) -> bytes:
-    """Return the text that a real server knows an owner by, and sorts by."""
+    """Return the text by which a real server identifies and sorts owners."""
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     if owner.subresource:
         named["subresource"] = owner.subresource
@@ -182,7 +182,7 @@ def _order(entry: Entry) -> tuple[str, ...]:
 
 
 def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
-    """Set managedFields; none at all leaves them out."""
+    """Set managedFields, or remove them if there are no entries."""
     if entries:
         metadata["managedFields"] = entries
     else:
@@ -190,7 +190,7 @@ def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
 
 
 def _reset(entries: Any) -> bool:
-    """Return whether a client asks for managedFields to be forgotten: by a list of one empty entry, or of none."""
+    """Return whether a client resets managedFields: with an empty list, or a list of one empty entry."""
     return entries is not None and (not entries or entries == [{}])
 
 
@@ -215,19 +215,19 @@ def current_owners(place: WriteTarget, old: Object | None, given: Any) -> tuple[
 def update_managed_fields(
     place: WriteTarget, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
 ) -> list[Entry]:
-    """Return the managedFields of an object that is created or changed by other means than apply.
+    """Return the managedFields of an object that is created or changed, but not by apply.
 
-    place: where it is written. old: the object before, None for a new one. new: the object after the write, with its
-    defaults, but before the server restores what this endpoint may not change; its own managedFields are those of the
-    client, and are removed from it. manager: see `manager_name`. now: the time for the entry. settled: the old object
-    was written under the present schema. Never raises: if a state does not fit the schema, or a custom kind no longer
-    has an owner's version, nothing is managed any more.
+    place: where it is written. old: the object before, None for a new one. new: the object after the write, with
+    defaults, but before the server restores fields that this endpoint may not change. Its own managedFields are those
+    that the client sent; they are removed from it. manager: see `manager_name`. now: the time for the entry. settled:
+    the old object was written under the present schema. Never raises: if a state does not fit the schema, or a custom
+    kind no longer has an owner's version, the result is empty.
     """
     given = new["metadata"].pop("managedFields", None)
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
     owners, times = current_owners(place, old, given)
     if not owners and old is not None:
-        return []  # an object without managers gets none before the first apply
+        return []  # as in a real server, an object without managers gets none before its first apply
     try:
         before = place.blank if old is None else _unmanaged(old)
         owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
@@ -254,7 +254,7 @@ def _updated(
         if shape is not None and not shape.atomic:
             return _claim_created(place, collect_created(new, shape, _UNOWNED), times, owner, now)
     if place.custom and not settled and old is not place.blank:
-        for state in (new, old):  # wherever they do not fit, be it where nothing has changed
+        for state in (new, old):  # a misfit counts even in an unchanged part
             check_value(state, place.shape(place.version), repeats=True)
     compared = None
     if settled and owners.keys() == {owner}:
@@ -284,7 +284,7 @@ def _claim_created(place: WriteTarget, fields: Fields, times: Times, owner: Fiel
 
 
 def _capped(owners: Owners, times: Times) -> Owners:
-    """Limit the number of updaters: merge the oldest of a version into one."""
+    """Limit the number of update entries: merge the oldest ones of a version."""
     if len(owners) <= _MOST_UPDATES:
         return owners
     updaters = [owner for owner in owners if owner.operation == "Update"]
@@ -354,7 +354,7 @@ def apply_object(
 
 
 def _brings_owners(metadata: Any) -> bool:
-    """Return whether metadata has managedFields that Go can read. Others are left to the schema."""
+    """Return whether metadata has managedFields that Go can decode. The schema check reports others."""
     given = metadata.get("managedFields") if isinstance(metadata, dict) else None
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         return False
@@ -367,7 +367,7 @@ def _brings_owners(metadata: Any) -> bool:
 
 
 def _claimed(place: WriteTarget, live: Object, times: Times, now: str) -> Owners:
-    """Return one owner for all fields of an object without owners. Raises SchemaMisfit."""
+    """Return one owner of all fields, for an object without owners. Raises SchemaMisfit."""
     try:
         owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
         return _updated(place, place.blank, live, {}, times, owner, now)
@@ -377,7 +377,7 @@ def _claimed(place: WriteTarget, live: Object, times: Times, now: str) -> Owners
 
 
 def _locate(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
-    """Return the misfit with its path."""
+    """Return the same error with the path of the misfit."""
     try:
         check_value(live, place.shape(place.version), repeats=True)
     except SchemaMisfit as found:
@@ -453,7 +453,7 @@ def _last_applied(place: WriteTarget, live: Object) -> Fields | None:
 
 
 def _note_applied(metadata: Object, applied: Object) -> None:
-    """Update kubectl's last-applied annotation, if there is one, to a server-side apply of kubectl."""
+    """Update the last-applied annotation, if there is one, after a server-side apply of kubectl."""
     annotations = metadata.get("annotations") or {}
     if not annotations.get(LAST_APPLIED):
         return
@@ -469,7 +469,7 @@ def _note_applied(metadata: Object, applied: Object) -> None:
 
 
 def settle_times(obj: Object, old: Object) -> None:
-    """Put back the times of an object's managedFields where nothing but they would change."""
+    """Restore the times of managedFields if nothing but the times has changed."""
     entries, held = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
     if not entries or not held or len(entries) != len(held) or entries == held:
         return

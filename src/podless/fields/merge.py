@@ -1,6 +1,6 @@
 """The owners of fields after a write: the rules of updates and applies over field sets.
 
-Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver uses it. An owner's fields are in terms of the API
+Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver uses it. An owner's fields are those of the API
 version that it wrote in; an object is converted to that version before it is compared with them.
 """
 
@@ -37,7 +37,7 @@ class FieldOwner(NamedTuple):
 
 
 class Owned(NamedTuple):
-    """The fields of an owner, in terms of an apiVersion."""
+    """The fields of an owner, in an apiVersion."""
 
     fields: Fields
     version: str
@@ -47,7 +47,7 @@ Owners = dict[FieldOwner, Owned]
 
 
 class Conflicts(Exception):
-    """Fields that others own and that an apply would change."""
+    """Fields of other owners that an apply would change."""
 
     def __init__(self, found: list[tuple[FieldOwner, Path]]) -> None:
         super().__init__(found)
@@ -55,7 +55,7 @@ class Conflicts(Exception):
 
 
 class NoVersion(Exception):
-    """A kind does not have this version (any more)."""
+    """A kind does not have this version, or no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class WriteTarget:
 
     version: the apiVersion of the requests. subresource: "" for the object itself. shapes: returns the shape of the
     kind's objects in an apiVersion, None if the kind lacks it. blank: an object without content. reset: by apiVersion,
-    the fields that a write there never changes. custom: a definition made the kind; such kinds reject owners in a
-    removed version, others forget them. convert: returns an object in another apiVersion, None if only the apiVersion
-    differs. raws: the fields that may hold any JSON, and are encoded anew when an object is merged.
+    the fields that a write to it never changes. custom: a definition made the kind; such kinds reject owners in a
+    removed version, others drop them. convert: returns an object in another apiVersion, None if only the apiVersion
+    differs. raws: fields that may hold any JSON, and are encoded again when an object is merged.
     """
 
     version: str
@@ -88,7 +88,7 @@ class WriteTarget:
         return found
 
     def view(self, obj: Object, version: str, what: str = "") -> Object:
-        """Return the object in another version; what: how messages call it. Raises NoVersion or SchemaMisfit."""
+        """Return the object in another version; what: its name in messages. Raises NoVersion or SchemaMisfit."""
         if obj.get("apiVersion") == version:
             return obj
         try:
@@ -106,7 +106,7 @@ class WriteTarget:
 
 
 def changed_own(place: WriteTarget, compared: Comparison, owned: Owned) -> Fields | None:
-    """Return the fields of a change that touches only fields which an owner has already, so that no owner changes.
+    """Return the fields of a change if they all belong to one owner already, so that no owner changes.
 
     None if the change touches other fields, or removes some.
     """
@@ -128,7 +128,7 @@ def update_owned(
 ) -> Owners:
     """Return the owners after `owner` changed the object from the old to the new state. Raises SchemaMisfit.
 
-    settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
+    settled: the owners' fields fit the present schema. compared: the comparison of the two states, if available.
     """
     if not owners:  # usually a new object: no manager can lose fields
         compared = compared or compare_values(old, new, place.shape(place.version))
@@ -191,7 +191,7 @@ def _reconciled(place: WriteTarget, obj: Object, owners: Owners, settled: bool =
 
 
 def _served(place: WriteTarget, obj: Object, version: str) -> bool:
-    """Return whether the object can be seen in a version. Raises SchemaMisfit."""
+    """Return whether the object exists in a version. Raises SchemaMisfit."""
     try:
         place.view(obj, version)
     except NoVersion:
@@ -251,7 +251,7 @@ def _pruned(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwne
     if last is None or (
         last.version == now.version and (last.fields == now.fields or not sets.subtract_set(last.fields, now.fields))
     ):
-        return merged  # nothing is given up
+        return merged  # the apply drops no field
     try:
         merged = place.view(merged, last.version, "merged object to last applied version")
     except NoVersion:

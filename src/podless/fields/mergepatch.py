@@ -1,7 +1,7 @@
 """Merge patch (RFC 7396), as a real server applies it.
 
-Source: evanphx/json-patch v4 and the recorded answers. Unlike in the RFC, nulls within lists stay, and the objects in
-lists lose theirs.
+Source: evanphx/json-patch v4 and the recorded answers. Unlike in the RFC, nulls directly in lists stay, and objects in
+lists lose their nulls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BROKEN = "Invalid JSON Patch"
 
 
 def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
-    """Return the patch, which must be an object. Where its fields are not checked it may be a list, which is pruned.
+    """Return the patch, which must be an object. With checked=False it may also be a list, which loses its nulls.
 
     Raises BadRequest.
     """
@@ -49,7 +49,7 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
         elif isinstance(item, dict):
             merged[key] = apply_merge_patch(old, item)
         else:
-            merged[key] = item  # in the place of an object even the nulls in a list's objects stay
+            merged[key] = item  # a list that replaces an object keeps even the nulls in its objects
     return {key: merged[key] for key in in_order(merged)}
 
 

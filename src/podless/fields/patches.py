@@ -1,4 +1,4 @@
-"""The types of patches, a row each: media type, kinds that accept it, and how a patch is read.
+"""The types of patches, one row each: media type, kinds that accept it, and the function that reads it.
 
 Code that lists these types (verbs, OpenAPI, `podless test`) lists the rows. The algorithms are in their own modules.
 """
@@ -22,7 +22,7 @@ from podless.structs import gotypes
 class Patch(NamedTuple):
     """A patch that is ready to be applied.
 
-    strategic: the rest of the document of a strategic merge patch, None for others. document: the decoded patch.
+    strategic: the rest of a strategic merge patch's document, None for other types. document: the decoded patch.
     """
 
     apply: Callable[[Object], Any]
@@ -34,8 +34,8 @@ class Sent(NamedTuple):
     """A patch as the client sent it.
 
     checked: repeated and unknown fields are reported. shown: the result is only shown. custom: the patch is for a
-    custom kind. repeated: gets repeated fields. floats: gets whole numbers that are written as floats. merged, raws:
-    return Kind.list_raw_fields and `merged_lists` of the kind.
+    custom kind. repeated: receives repeated fields. floats: receives whole numbers that are written as floats. merged,
+    raws: return Kind.list_raw_fields and `merged_lists` of the kind.
     """
 
     body: bytes
@@ -81,14 +81,14 @@ def _read_merge_patch(sent: Sent) -> Patch:
     changes = mergepatch.check_merge_patch(document, checked=sent.checked)
     if sent.shown:
         return Patch(partial(_write_merged, sent))
-    if isinstance(changes, list):  # replaces the object, which is rejected when it is read
+    if isinstance(changes, list):  # it replaces the object, and decoding then rejects it
         return Patch(lambda old: changes)
     raws = [name for name in sent.raws() if changes and name in changes]
     return Patch(lambda old: gotypes.rewrite_fields(mergepatch.apply_merge_patch(old, changes), raws), None, changes)
 
 
 def _write_merged(sent: Sent, old: Object) -> Any:
-    """Return the document after a merge patch, to be shown: with the values as they are written."""
+    """Return the document after a merge patch, for an error text: with values as they were written."""
     text, found = patchtext.mark_values(sent.body)
     changes = mergepatch.check_merge_patch(serializer.decode_json(text), checked=sent.checked)
     merged = changes if isinstance(changes, list) else mergepatch.apply_merge_patch(old, changes)
@@ -104,7 +104,7 @@ def _read_strategic(sent: Sent) -> Patch:
         raise BadRequest(str(error)) from None
     fresh = True
     merged, raws = sent.merged(), sent.raws()
-    if sent.floats and not raws:  # what is read of the merged document makes integers of them
+    if sent.floats and not raws:  # decoding the merged document would make integers of them
         document = sentfloats.copy_as_sent(document, sent.floats)
     document = strategic.check_strategic_patch(document)
 

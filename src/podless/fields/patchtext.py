@@ -1,4 +1,4 @@
-"""The values in a JSON patch as they are written. A real server keeps their bytes when it shows the document."""
+"""The values in a JSON patch as they were written. A real server keeps their bytes when it shows the document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class WrittenValue(NamedTuple):
 
 
 def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the operations of a valid patch, with each value as its text; unchanged if the texts are not found."""
+    """Return the operations of a valid patch, with each value as its text; unchanged if their texts are not found."""
     try:
         texts = _texts(jsontext.decode_utf8(raw))
     except (ValueError, RecursionError):
@@ -36,7 +36,7 @@ def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[di
 
 
 def _texts(text: str) -> list[str | None]:
-    """Return the text of each operation's value, without blanks. Raises ValueError if it is no patch."""
+    """Return the text of each operation's value, without white space. Raises ValueError if it is not a patch."""
     found: list[str | None] = []
     place = _skip(text, 0, "[")
     while text[place : place + 1] == "{":
@@ -56,14 +56,14 @@ def _texts(text: str) -> list[str | None]:
 
 
 def _skip(text: str, place: int, sign: str) -> int:
-    """Return the place after blanks, an optional sign, and more blanks."""
+    """Return the position after white space, an optional character, and more white space."""
     place = jsontext.BLANKS.match(text, place).end()  # type: ignore[union-attr]  # matches nothing, too
     if text.startswith(sign, place):
         place = jsontext.BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]
     return place
 
 
-# a text with what shows that it is a key, or a number
+# a string, with the colon if it is a key; or a number
 _LEAF = re.compile(r'("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 _MARK = re.compile(rb'"\\u0000([0-9]++)"')
 

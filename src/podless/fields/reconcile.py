@@ -1,4 +1,4 @@
-"""Field sets under another schema than the one that they were made with.
+"""Adapts field sets to a changed schema.
 
 Source: sigs.k8s.io/structured-merge-diff typed (reconcile): if a list or map has become one leaf, owners of its parts
 own it as a whole. The other direction changes nothing.
@@ -52,9 +52,9 @@ def _list(node: Fields, form: ListShape) -> Fields:
 
 
 def name_members(fields: Fields, shape: Shape | None) -> Fields:
-    """Return the set with the declared fields in it that lead to its members.
+    """Return the set with the declared fields that lead to its members.
 
-    Removing needs them: with the last of its fields an object goes too. Source: fieldpath's sets of named fields.
+    Removing fields needs them: an object goes with the last of its fields. Source: fieldpath's sets of named fields.
     """
     out: Fields = {}
     form = shape.map if shape is not None else None

@@ -17,7 +17,7 @@ from podless.runtime.release import has
 def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
     """Return the value without the fields of a set. The given value is not changed.
 
-    A leaf of which only a part is named is emptied.
+    If the set names only a part of a leaf, the whole leaf is emptied.
     """
     if not fields:
         return value

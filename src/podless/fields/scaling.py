@@ -1,7 +1,7 @@
-"""managedFields of the scale subresource: the one field that a Scale writes, with its owners in the object.
+"""managedFields of the scale subresource: the one field that a Scale writes, and its owners in the object.
 
-Source: k8s.io/apimachinery pkg/util/managedfields (scale handler). Updaters are other owners in a Scale than in the
-object, since they write in another version; so what they own through a Scale has no time, as recorded.
+Source: k8s.io/apimachinery pkg/util/managedfields (scale handler). A Scale has another apiVersion than the object, so
+an updater is another owner there, and what it owns through a Scale has no time, as recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from podless.runtime.meter import each
 SCALE = "autoscaling/v1"
 _REPLICAS: Path = ("f:spec", "f:replicas")
 
-Paths = Mapping[str, Path | None]  # apiVersion -> where its objects have their replicas, None where they have no Scale
+Paths = Mapping[str, Path | None]  # apiVersion -> path of the replicas in its objects, None without a Scale
 
 
 def to_scale(entries: Any, paths: Paths) -> list[Entry]:

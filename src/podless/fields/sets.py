@@ -2,7 +2,7 @@
 
 A set is the decoded FieldsV1 itself, {"f:spec": {".": {}, "f:size": {}}}: its keys are path elements, and each value is
 a node. The empty node is a member without members below. A node with "." is a member with members below. A node without
-it is no member, only the way to some. So nothing is converted between storage and algebra. Sets are shared freely: no
+it is no member, it only leads to some. So nothing is converted between storage and algebra. Sets are shared freely: no
 function here changes its arguments.
 
 Source: sigs.k8s.io/structured-merge-diff fieldpath (the meaning of the operations), FieldsV1 of the API documentation.
@@ -22,7 +22,7 @@ Fields = dict[str, Any]
 Path = tuple[str, ...]
 
 SELF = "."
-LEAF: Fields = {}  # the node of a member that has no members below; shared, so it must not be changed
+LEAF: Fields = {}  # the node of a member without members below; shared, so never change it
 
 
 def make_set(*paths: Path) -> Fields:
@@ -42,7 +42,7 @@ def is_member(node: Fields) -> bool:
 
 
 def is_marked(node: Fields | None) -> Fields:
-    """Return the node (None for none) of a field that is in the set too."""
+    """Return a node (None for none) with its own field as a member."""
     if not node:
         return LEAF
     return node if SELF in node else {SELF: LEAF, **node}
@@ -131,7 +131,7 @@ def intersect_sets(one: Fields, other: Fields) -> Fields:
 
 
 def contains_set(one: Fields, other: Fields) -> bool:
-    """Return whether all that is in the second set is in the first."""
+    """Return whether the first set contains all members of the second."""
     if not one.keys() >= other.keys():
         return False
     for name, node in other.items():
@@ -141,7 +141,7 @@ def contains_set(one: Fields, other: Fields) -> bool:
         if not node:
             if not is_member(held):
                 return False
-        elif not contains_set(held, node):  # the key of the field itself is among those of the node
+        elif not contains_set(held, node):  # a node's own membership is the key "." in it
             return False
     return True
 
@@ -180,7 +180,7 @@ def difference_below(one: Fields, other: Fields) -> Fields:
 
 
 def parse_set(raw: Any) -> Fields:
-    """Return the set that a client's FieldsV1 says, in its one form; None is the empty set. Raises ValueError."""
+    """Return the set in a client's FieldsV1, in canonical form; None is the empty set. Raises ValueError."""
     if raw is None:
         return {}
     below, _ = _parsed(raw)

@@ -15,14 +15,13 @@ from podless.runtime.meter import charge, each
 from podless.structs.gotypes import JSON_NAMES, GoType, ListOf, MapOf, Raw, Union
 from podless.structs.structs import Struct
 
-# Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
-# their objects, or "" where they hold plain values. All other lists are replaced. Objects that are replaced, which few
-# are, have _WHOLE.
+# Lists that are merged: path (without indices; "*." and a field name for any place) -> the merge key of their objects,
+# "" for lists of plain values. All other lists are replaced. The few objects that are replaced have _WHOLE.
 Table = dict[str, str]
 _WHOLE = "$whole"
-# their content has no schema, so objects and lists in it cannot be merged
+# values without a schema, so objects and lists in them cannot be merged
 _RAW = "$raw"
-# the name of the struct at a path, and its fields
+# "PATH$fields" -> the name of the struct at a path, and its fields
 _FIELDS = "$fields"
 
 
@@ -48,7 +47,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             inner = _held(inner)
         if not isinstance(inner, Struct):
             continue
-        if inner in above:  # it contains itself, so it may be anywhere
+        if inner in above:  # a recursive struct can occur at any place
             found |= {f"*.{one.name}": one.merge for one in inner if one.patch.startswith("merge")}
         else:
             _collect(inner, inside, (*above, struct), found)
@@ -94,7 +93,7 @@ def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -
 
 
 def _key(table: Table, path: str) -> str | None:
-    """Return the merge key of the list at a path; None where the list is replaced."""
+    """Return the merge key of the list at a path, None if the list is replaced."""
     found = table.get(path)
     return table.get(f"*.{path.rpartition('.')[2]}") if found is None else found
 
@@ -128,7 +127,7 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
 
 
 def _directed(patch: dict[str, Any]) -> dict[str, Any]:
-    """Return what a patch with a directive leaves of its object."""
+    """Return the object that a patch with a directive leaves."""
     directive = patch[_DIRECTIVE]
     if directive == "replace":
         del patch[_DIRECTIVE]
@@ -206,7 +205,7 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
 
 
 def _equal(item: Any, other: Any, key: str) -> bool:
-    """Return whether two items have the same identity. Values of different types are never equal."""
+    """Return whether two items have equal identities. Values of different types are never equal."""
     return (bool(key) or type(item) is type(other)) and bool(_identity(item, key) == _identity(other, key))
 
 
@@ -228,7 +227,7 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
             raise Internal("cannot merge lists without merge key for struct")
         old, new = _special(old, new, key)
         merged = _merge_items(old, new, key, path, table)
-    by = key or "" if of_maps else ""  # what is no map has no key to go by
+    by = key or "" if of_maps else ""  # items that are not maps have no key
     first, others = _split(merged, new, by)
     return _arrange(first, others, new, old, by, of_maps)
 
@@ -284,7 +283,7 @@ def _split(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any]
 def _arrange(
     first: list[Any], others: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
 ) -> list[Any]:
-    """Merge two lists: each keeps its order, and items that were in front of others before stay there."""
+    """Merge two lists: each keeps its order, and items keep their place before others."""
     charge(len(first) + len(others) + len(patch_order) + len(old_order))
     if of_maps:
         for item in [*first, *patch_order, *others, *old_order]:
@@ -320,7 +319,7 @@ def _identity(item: Any, key: str) -> Any:
     if key and not isinstance(item, dict):
         raise _wrong_type(dict, item)
     if isinstance(item, dict):
-        if not key or key not in item:  # without a key no map has it
+        if not key or key not in item:  # without a merge key, no map contains it
             raise Internal(f"map: {gotext.format_plain(item)} does not contain declared merge key: {key}")
         item = item[key]
     if isinstance(item, dict | list):
@@ -358,7 +357,7 @@ def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Return the value, which lost the nulls in its objects."""
+    """Return the value without the nulls in its objects; changes it in place."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):

@@ -34,22 +34,22 @@ SCALARS: Mapping[str, frozenset[type]] = {
 _NULL = frozenset({NONE})
 _DICTS = frozenset({dict})
 _VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
-_SORTS = 8  # of values of one map that are remembered
-_WIDEST = 32  # fields of such a value
-# what stands in JSON as it is, also in Go's, which escapes what means something in HTML
+_SORTS = 8  # cached plans of one map shape
+_WIDEST = 32  # maximum fields of a value with a plan
+# texts whose JSON is the text itself, also in Go, which escapes characters of HTML
 _PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 
 
 class SchemaMisfit(Exception):
-    """A value is not of its schema, or has no form in a version; the text says where and why."""
+    """A value does not fit its schema, or does not exist in a version; the text says where and why."""
 
 
 class Shape:
     """What a value may be: any of a scalar, a list and a map.
 
-    scalar: numeric, string, boolean, untyped or "". types: the Python types that are leaves of this shape. single: only
-    one of the three is allowed. decoded: a struct has read the values, so they fit this shape except for duplicate
-    items.
+    The scalar type is numeric, string, boolean, untyped or "". types: the Python types that are leaves of this shape.
+    single: only one of the three is allowed. decoded: a struct has read the values, so they fit this shape except for
+    duplicate items.
     """
 
     __slots__ = ("decoded", "list", "map", "scalar", "single", "types")
@@ -76,12 +76,12 @@ class Shape:
 
 
 Make = Callable[[Any], Shape]
-# what values of a map have alike: the names of their fields, and the types of those
+# the form of a map: names of its fields, and their types
 Sort = tuple[tuple[str, ...], tuple[type, ...]]
 
 
 class ListShape:
-    """A list. keys: those that its items are known by. associative: its items are known by keys or by their value.
+    """A list. keys: the fields that identify its items. associative: items are identified by keys or by their value.
 
     A list that is not associative is one leaf.
     """
@@ -94,12 +94,12 @@ class ListShape:
         self._shape: Shape | None = None
         self.associative = associative
         self.keys = keys
-        # how the path elements of its items begin, where one key says all and stands in JSON as it is
+        # start of its items' path elements, if there is one key and its JSON needs no escapes
         self.lead = f'k:{{"{keys[0]}":"' if len(keys) == 1 and _PLAIN(keys[0]) else ""
 
     @property
     def item(self) -> Shape:
-        """The shape of the items, made when it is first asked for."""
+        """The shape of the items, made at first use."""
         found = self._shape
         return (
             found if found is not None else fill_attribute(self, "_shape", lambda: self._make(self._item), needed=False)
@@ -121,9 +121,9 @@ class MapPlan(NamedTuple):
 class MapShape:
     """A map.
 
-    declared: field name -> source of its shape. element: likewise for all other fields, None for none. A map that is
-    atomic is one leaf. defaults: of fields that may be keys of a list. known: results of `child` for declared fields.
-    plans: `Plan` by fields and types.
+    declared: field name -> source of its shape. element: the source for all other fields, None if there may be none. An
+    atomic map is one leaf. defaults: of fields that may be keys of a list. known: results of `child` for declared
+    fields. plans: `Plan` by fields and types.
     """
 
     __slots__ = ("_declared", "_element", "_make", "atomic", "defaults", "known", "plans")
@@ -155,7 +155,7 @@ class MapShape:
 
     @property
     def element(self) -> Shape | None:
-        """The shape of the fields that are not declared, None where there may be none."""
+        """The shape of the undeclared fields, None if there may be none."""
         element = self._element
         if element is not None and not isinstance(element, Shape):
             made: Shape = fill_attribute(self, "_element", lambda: self._make(element), needed=False)
@@ -177,9 +177,9 @@ class MapShape:
         return found if found is not None or len(value) > _WIDEST else self._remember(sort)
 
     def plan_all(self, items: list[Any]) -> MapPlan | None:
-        """Return the plan for all items of a list if they have the same fields of the same types, all of them leaves.
+        """Return the plan for all items of a list if they have equal fields of equal types, all of them leaves.
 
-        None also if that plan is not known yet. No loop here is written in Python, because most lists are like this.
+        None also if that plan is not cached. There is no loop in Python here, because most lists are like this.
         """
         if not self.plans or not items or not _DICTS.issuperset(map(type, items)):
             return None
@@ -191,7 +191,7 @@ class MapShape:
         return found if alike else None
 
     def uniform(self, value: Mapping[str, Any]) -> bool:
-        """Return whether the fields of a map that declares none are surely all leaves."""
+        """Return whether all fields of a map without declared fields are certainly leaves."""
         element = self._element
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 
@@ -216,7 +216,7 @@ class MapShape:
 
 
 def complete_shape(shape: Shape) -> None:
-    """Make the shapes of all that can be below one."""
+    """Make the shapes of everything below a shape."""
     todo: list[Shape | None] = [shape]
     seen: set[int] = set()
     while todo:
@@ -240,20 +240,20 @@ UNTYPED = Shape("untyped")
 UNTYPED.list = ListShape(UNTYPED, _same)
 UNTYPED.map = MapShape({}, _same, UNTYPED, atomic=True)
 UNTYPED.single = False
-# what nothing is known of: its maps are merged field by field, its lists are leaves
+# unknown content: its maps are merged field by field, its lists are leaves
 DEDUCED = Shape("untyped")
 DEDUCED.list = ListShape(UNTYPED, _same)
 DEDUCED.map = MapShape({}, _same, DEDUCED)
 DEDUCED.single = False
 
 _PRIMITIVES = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
-_META = object()  # stands for the schema of ObjectMeta
+_META = object()  # placeholder for the schema of ObjectMeta
 
 
 def of_schema(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
     """Return the shape of a custom kind's objects from one version's openAPIV3Schema.
 
-    Nothing is read before it is needed.
+    The schema is read when needed.
 
     preserve: fields that the schema does not know are kept at every level.
     """
@@ -343,13 +343,13 @@ def _type(kind: GoType) -> Shape:
         return Shape("boolean")
     if isinstance(kind, gotypes.Time | gotypes.Quantity):
         return Shape("untyped")
-    return UNTYPED if kind is gotypes.RAW else DEDUCED  # what decodes itself is published without a type
+    return UNTYPED if kind is gotypes.RAW else DEDUCED  # OpenAPI publishes types that decode themselves without a type
 
 
 def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | None:
     """Return the path elements of maps in an associative list, as `make_element` does for each.
 
-    None unless one key tells the items apart and its values are texts that stand in JSON as they are.
+    None unless one key identifies the items, and its values need no escapes in JSON.
     """
     if not form.lead:
         return None
@@ -363,7 +363,7 @@ def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | N
 
 
 def make_element(form: ListShape, item: Any) -> str:
-    """Return the path element of an item of an associative list. Raises SchemaMisfit for an item that can have none."""
+    """Return the path element of an item of an associative list. Raises SchemaMisfit for an item without one."""
     if not form.keys:
         if type(item) is str:
             return f'v:"{item}"' if _PLAIN(item) else _of_text(item)
@@ -392,7 +392,7 @@ def make_element(form: ListShape, item: Any) -> str:
     return elements.of_keys(keys)
 
 
-# lists have few different keys, and objects have them again and again
+# lists use few different keys, and objects repeat them
 
 
 @bounded_cache(4096)

@@ -1,4 +1,4 @@
-"""Decoded values as merging compares and prints them."""
+"""Compares and prints decoded values as merging does."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from podless.runtime.sorting import in_order
 
 
 def equal_values(one: Any, other: Any) -> bool:
-    """Return whether values are the same: numbers by their value, and true is not 1."""
+    """Return whether values are equal: numbers by value, but true is not 1."""
     if type(one) in (dict, list):
         if one is other:
             return True
         if one != other:
             return False
-        if serializer.encode_json(one) == serializer.encode_json(other):  # of the same form, as nearly always
+        if serializer.encode_json(one) == serializer.encode_json(other):  # the most frequent case: the same encoding
             return True
     if type(one) in (dict, list):
         charge(len(one))

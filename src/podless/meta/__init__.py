@@ -1,1 +1,1 @@
-"""Terms of every layer: names, kinds, object metadata, selectors, field errors, the exception tree."""
+"""apimachinery's meta: names, kinds, object metadata, selectors, field errors, and the exception tree."""

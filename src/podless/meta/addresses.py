@@ -1,4 +1,4 @@
-"""IP addresses and ranges of them, as fields of the older built-in kinds take them.
+"""IP addresses and CIDR ranges, as fields of older built-in kinds accept them.
 
 Source: k8s.io/apimachinery's util/validation (ip.go), with what StrictIPCIDRValidation adds.
 """
@@ -13,7 +13,7 @@ from podless.runtime.release import has
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_MOST = 64  # characters of the longest address or range
+_MOST = 64  # maximum characters of an address or range
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
@@ -108,7 +108,7 @@ def canonical_range_faults(text: str) -> list[str]:
 
 
 def interface_faults(text: str) -> list[str]:
-    """Return the faults of an interface's address, which has the prefix length of its network."""
+    """Return the faults of an interface's address, which has its network's prefix length."""
     network = parse_range(text)
     if network is None:
         return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]

@@ -10,7 +10,7 @@ from podless.meta.field import FieldError
 from podless.runtime.meter import each
 
 _STATUSES = ("False", "True", "Unknown")
-_MOST_REASON, _MOST_MESSAGE = 1024, 32768  # bytes
+_MOST_REASON, _MOST_MESSAGE = 1024, 32768  # maximum bytes
 _REASON = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*+(?<![,:]))?")
 _REASON_TEXT = (
     "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "

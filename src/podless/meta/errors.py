@@ -1,4 +1,4 @@
-"""The exception tree: every refusal is one of these, and http/status.py alone renders them.
+"""The exception tree: every rejection is one of these, and only http/status.py renders them.
 
 Codes, reasons and texts are kube-apiserver's (k8s.io/apimachinery api/errors), as recorded.
 """
@@ -27,7 +27,7 @@ def qualify_resource(resource: str, group: str) -> str:
 
 
 class BadRequest(APIError):
-    """400: the request cannot be understood."""
+    """400: the request is malformed."""
 
     code, reason = 400, "BadRequest"
 
@@ -54,7 +54,7 @@ class Forbidden(APIError):
 
 
 class NotFound(APIError):
-    """404: there is no such object."""
+    """404: the object does not exist."""
 
     code, reason = 404, "NotFound"
 
@@ -66,7 +66,7 @@ class NotFound(APIError):
 
 
 class NotServed(APIError):
-    """404: there is no such resource in a built-in group."""
+    """404: a built-in group has no such resource."""
 
     code, reason = 404, "NotFound"
 
@@ -75,11 +75,11 @@ class NotServed(APIError):
 
 
 class Plain(APIError):
-    """An error that is answered as plain text."""
+    """An error whose answer is plain text."""
 
 
 class FilterFailed(Plain):
-    """500: a filter before all handlers failed."""
+    """500: a filter before the handlers failed."""
 
     code = 500
 
@@ -88,7 +88,7 @@ class FilterFailed(Plain):
 
 
 class NoBackend(Plain):
-    """503: another server has this API, and it is not there."""
+    """503: another server has this API, and it is unavailable."""
 
     code, reason = 503, "ServiceUnavailable"
 
@@ -97,7 +97,7 @@ class NoBackend(Plain):
 
 
 class PageNotFound(Plain):
-    """404: no handler is at this path."""
+    """404: no handler has this path."""
 
     code, reason = 404, "NotFound"
 
@@ -106,7 +106,7 @@ class PageNotFound(Plain):
 
 
 class MethodNotAllowed(APIError):
-    """405: the resource has no such verb."""
+    """405: the resource does not support the verb."""
 
     code, reason = 405, "MethodNotAllowed"
 
@@ -115,13 +115,13 @@ class MethodNotAllowed(APIError):
 
 
 class NotAcceptable(APIError):
-    """406: none of the forms that the client accepts is offered."""
+    """406: the server offers no form that the client accepts."""
 
     code, reason = 406, "NotAcceptable"
 
 
 class AlreadyExists(APIError):
-    """409: the name is taken. generated: the object has a generateName."""
+    """409: the name is in use. generated: the object has a generateName."""
 
     code, reason = 409, "AlreadyExists"
 
@@ -135,7 +135,7 @@ class AlreadyExists(APIError):
 
 
 class Conflict(APIError):
-    """409: the object is not as the client believes."""
+    """409: the object is not in the state that the client expects."""
 
     code, reason = 409, "Conflict"
 
@@ -148,7 +148,7 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 class Expired(APIError):
-    """410: the history that the client asks for is gone. token: goes on with a list in the present state, or ""."""
+    """410: the requested history is gone. token: continues a list in the present state, "" for none."""
 
     code, reason = 410, "Expired"
 
@@ -169,13 +169,13 @@ class TooLarge(APIError):
 
 
 class UnsupportedMediaType(APIError):
-    """415: the body is in a form that is not understood."""
+    """415: the server does not support the media type of the body."""
 
     code, reason = 415, "UnsupportedMediaType"
 
 
 class Invalid(APIError):
-    """422: fields of the object break rules."""
+    """422: fields of the object are invalid."""
 
     code, reason = 422, "Invalid"
 
@@ -186,25 +186,25 @@ class Invalid(APIError):
 
 
 class Unprocessable(APIError):
-    """422: the patch cannot be carried out on the object."""
+    """422: the patch cannot be applied to the object."""
 
     code, reason = 422, "Invalid"
 
 
 class TooManyRequests(APIError):
-    """429: come again later."""
+    """429: too many requests; retry later."""
 
     code, reason = 429, "TooManyRequests"
 
 
 class Internal(APIError):
-    """500 with the words of a real server, for the few requests that a real server answers so."""
+    """500 with a real server's text, for the few requests that a real server answers so."""
 
     code, reason = 500, ""
 
 
 class Unavailable(APIError):
-    """503: the store does not take writes, or the server is stopping."""
+    """503: the store does not accept writes, or the server is stopping."""
 
     code, reason = 503, "ServiceUnavailable"
 

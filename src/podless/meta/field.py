@@ -1,4 +1,4 @@
-"""Field errors, in Kubernetes' words.
+"""Field errors, with Kubernetes' texts.
 
 The types, their texts and the cause reasons are those of k8s.io/apimachinery's field errors, as recorded.
 """
@@ -17,7 +17,7 @@ from podless.codec.gotext import Copy, Literal
 from podless.runtime.meter import charge
 from podless.runtime.release import CURRENT
 
-# cause reason -> the words a message starts with
+# cause reason -> start of the message
 TEXTS = {
     "FieldValueNotFound": "Not found",
     "FieldValueRequired": "Required value",
@@ -30,26 +30,26 @@ TEXTS = {
     "InternalError": "Internal error",
     "FieldValueTypeInvalid": "Invalid value",
 }
-OMITTED = Literal("")  # a value that errors do not show
+OMITTED = Literal("")  # in place of a value that errors do not show
 _WITHOUT_VALUE = {"FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "InternalError"}
 
 
 class Key(str):
-    """The key of a map in a path, which is written in brackets."""
+    """A map key in a path, which is written in brackets."""
 
     __slots__ = ()
 
 
-# the way to a field: names, indexes of lists, and keys of maps
+# the path to a field: names, list indexes, and map keys
 Path = tuple[str | int, ...]
-# a path, or its text
+# a path, as a tuple or as text
 At = str | Path
-MOST = 5000  # errors that a client is told of
-_ENOUGH = 4 * MOST  # errors that are found in one look at an object
-_TEXT = 4 << 20  # characters of their texts, about
-_STEPS = 8  # that the text of an error takes
-_BYTES = 64  # characters of a text that are a step
-_INDEX = 18  # digits of an index at the most; what is longer is a key
+MOST = 5000  # maximum errors that a client gets
+_ENOUGH = 4 * MOST  # errors after which the search in an object stops
+_TEXT = 4 << 20  # approximate characters of their texts after which it stops
+_STEPS = 8  # steps on the meter for an error's text
+_BYTES = 64  # characters of a text that count as one more step
+_INDEX = 18  # maximum digits of an index; longer numbers are keys
 _NAME = re.compile(r"[^.\[]++")
 
 
@@ -81,14 +81,14 @@ def parse_path(written: str) -> Path:
 
 
 class Enough(Exception):
-    """An object has far more errors than a client gets. `Found` ends with it."""
+    """An object has far more errors than a client gets. Ends the block of `FoundErrors`."""
 
 
 class FoundErrors:
     """Collects the errors of an object, as a context manager. It ends with `Enough` if there are very many.
 
-    Finding all errors in a million items would take half a minute, and freeing them would block; a client gets the
-    first ones. errors: those found, in order; all are meant for the client.
+    Finding all errors in a million items would take half a minute, and freeing them would block; a client gets only the
+    first ones. errors: those found, in order.
     """
 
     __slots__ = ("_before", "errors")
@@ -132,12 +132,12 @@ class FieldError:
 
     @property
     def field(self) -> str:
-        """The path as a text, such as spec.ports[0].name; "<nil>" where the error is tied to no field."""
+        """The path as text, such as spec.ports[0].name; "<nil>" for an error without a field."""
         return self.at if isinstance(self.at, str) else format_path(self.at)
 
     @property
     def path(self) -> Path:
-        """The path, to find the field by; () for the object as a whole."""
+        """The path to the field; () for the object as a whole."""
         if isinstance(self.at, str):
             return () if self.at == "<nil>" else parse_path(self.at)
         return self.at
@@ -217,7 +217,7 @@ def too_many(path: At, count: int, most: int) -> FieldError:
 
 
 def internal(path: At, detail: str) -> FieldError:
-    """Return the error of a check that failed."""
+    """Return the error of a check that failed to run."""
     return FieldError("InternalError", path, None, detail)
 
 

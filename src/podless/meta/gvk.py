@@ -8,7 +8,7 @@ from typing import NamedTuple
 from podless.codec.gonumber import parse_natural
 
 _KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
-_MOST = (1 << 63) - 1  # a number that is larger makes the name one like any other
+_MOST = (1 << 63) - 1  # a version with a larger number counts as any other name
 _STAGES = {None: 2, "beta": 1, "alpha": 0}
 
 
@@ -23,7 +23,7 @@ class GroupVersion(NamedTuple):
 
 
 def parse_api_version(text: str) -> GroupVersion | None:
-    """Return the group and version in an apiVersion; None where it has more than one slash."""
+    """Return the group and version in an apiVersion, None if it has more than one slash."""
     if text.count("/") > 1:
         return None
     group, _, version = text.rpartition("/")

@@ -1,7 +1,7 @@
-"""The syntax of names: each check gives the texts of what is wrong with a value, none for a good one.
+"""The syntax of names: each check returns the error texts for a value, none for a valid one.
 
 Source: k8s.io/apimachinery's util/validation, api/validate/content and api/validation, as recorded. Lengths are those
-of the UTF-8 bytes; some texts say characters all the same.
+of the UTF-8 bytes, even where texts say characters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from podless.runtime.memo import made_once
 
-# a check of an object's name; the flag says that it is a prefix to which more will be appended
+# a check of an object's name; True: of a generateName, to which a suffix will be appended
 NameCheck = Callable[[str, bool], list[str]]
 
 _ALNUM = "consist of lower case alphanumeric characters"
@@ -28,9 +28,9 @@ _KEY_RULE = (
 
 @dataclass(frozen=True)
 class Syntax:
-    """A regular expression with the text for what does not match it. most: bytes that are allowed, 0 for any.
+    """A regular expression with the error text for other values. most: maximum bytes, 0 for any.
 
-    scan: the same without backtracking, so that no value costs more than its length.
+    scan: the same without backtracking, so that the cost is in proportion to the length.
     """
 
     rule: str
@@ -42,23 +42,24 @@ class Syntax:
 
     @made_once
     def matches(self) -> Callable[[str], object]:
-        """Return whether a whole value is of this syntax."""
+        """Return a function that checks whether a whole value matches."""
         return re.compile(self.scan).fullmatch
 
     @made_once
     def describe_syntax(self) -> str:
-        """Return the text about a value that does not match."""
+        """Return the error text for a value that does not match."""
         examples = " or ".join(f"'{example}', " for example in self.examples)
         return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
 
     @property
     def long(self) -> str:
-        """The text about a value of too many bytes."""
+        """The error text for a value with too many bytes."""
         return f"must be no more than {self.most} {self.unit}"
 
     def find_errors(self, value: str) -> list[str]:
         """Return the faults of a value."""
-        if self.matches(value) and (len(value) <= self.most or not self.most):  # what matches is of one byte each
+        # matching values are ASCII, so len() counts bytes
+        if self.matches(value) and (len(value) <= self.most or not self.most):
             return []
         errors = [self.long] if self.most and _size(value) > self.most else []
         return errors if self.matches(value) else [*errors, self.describe_syntax]
@@ -198,7 +199,7 @@ def config_key(value: str) -> list[str]:
 
 
 def _backsteps(value: str) -> list[str]:
-    """Return what is wrong with a name that could lead out of a folder."""
+    """Return the faults of a name that could lead out of a folder."""
     if value in (".", ".."):
         return [f"must not be '{value}'"]
     return ["must not start with '..'"] if value.startswith("..") else []
@@ -282,7 +283,7 @@ def path_prefix(value: str) -> list[str]:
     return [f"may not contain '{char}'" for char in "/%" if char in value]
 
 
-# what is wrong with a name, and with a generateName, of each sort
+# the checks of names and of generateNames, by sort
 SUBDOMAINS = (check_subdomain, subdomain_prefix)
 LABELS = (check_label_name, label_prefix)
 LABELS_1035 = (label_1035, label_1035_prefix)
@@ -290,7 +291,7 @@ PATH_SEGMENTS = (path_segment, path_prefix)
 
 
 def _masked(name: str) -> str:
-    """Replace a trailing dash, which is valid in a prefix because more follows."""
+    """Replace a trailing dash, which is valid in a generateName because a suffix follows."""
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
 
 

@@ -1,7 +1,7 @@
-"""Validates the metadata of every object on create and update, and makes its warnings.
+"""Validates the metadata of objects on create and update, and makes its warnings.
 
-The functions take metadata from `structs.decode_struct(OBJECT_META, ...)` and change only what they say. Source:
-k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
+The functions take metadata from `structs.decode_struct(OBJECT_META, ...)` and change only what their docstrings say.
+Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ OWNER_REFERENCE = load_struct("meta/v1", "OwnerReference")
 MOST_ANNOTATIONS = 256 * 1024
 MOST_MANAGER = 128
 MOST_SUBRESOURCE = 256
-_LONGEST_CHAR = 4  # bytes of a character in UTF-8
-# A real server shows the whole list, or the whole name, with each of its faults. Here as many are told as show so many
-# owner references, and so many characters of a name, and never none.
+_LONGEST_CHAR = 4  # maximum bytes of a character in UTF-8
+# A real server repeats the whole list of owners, or the whole name, in each of its errors. podless returns only as many
+# errors as show this number of owner references, or of characters of a name, but at least one.
 _ROOM = 10_000
 _ROOM_MANAGER = 1 << 16
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
-# finalizers that need no domain
+# finalizers without a domain that are valid
 STANDARD_FINALIZERS = frozenset({ORPHAN, FOREGROUND, "kubernetes"})
 
 NONNEGATIVE = "must be greater than or equal to 0"
@@ -110,7 +110,7 @@ def validate_metadata(
 
 
 def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Return whether an update leaves the metadata unchanged, except for what the server writes there."""
+    """Return whether an update leaves the metadata unchanged, except for fields that the server writes."""
     differ = map(ne, new.values(), map(old.get, new))
     return _WRITTEN.issuperset(compress(new, differ)) and not old.keys() - new.keys() - _WRITTEN
 
@@ -118,8 +118,8 @@ def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
 def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:
     """Validate the metadata of an object that replaces another.
 
-    A real server checks this once for every kind, together with `validate_metadata`, whose name_check is then
-    names.path_segment, and once more for the kind itself: it reports these causes twice.
+    A real server checks this once for every kind, with `validate_metadata` and names.path_segment as its name_check,
+    and once more for the kind itself, so it reports these causes twice.
     """
     errors: list[FieldError] = []
     if old.get("deletionTimestamp") is not None:
@@ -199,7 +199,7 @@ def check_finalizers(items: list[str], path: str) -> list[FieldError]:
 
 
 def check_qualified(items: list[str], path: str) -> list[FieldError]:
-    """Return the faults of finalizers that only objects of the core group, of RBAC and of quotas must not have.
+    """Return the faults of finalizers, by the stricter rules for the core group, RBAC and quotas.
 
     Source: ValidateObjectMeta of pkg/apis/core/validation, which those kinds use instead of apimachinery's.
     """
@@ -277,7 +277,7 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
 
 
-# the parts of metadata that are judged by themselves
+# parts of metadata that are validated separately
 _PARTS: tuple[tuple[str, Callable[[Any, str], list[FieldError]]], ...] = (
     ("labels", check_labels),
     ("annotations", check_annotations),
@@ -289,7 +289,7 @@ _PARTS: tuple[tuple[str, Callable[[Any, str], list[FieldError]]], ...] = (
 
 @bounded_cache(4096)
 def _key(key: str) -> tuple[str, ...]:
-    """Return the faults of a label key; few keys are used again and again."""
+    """Return the faults of a label key. Cached, because few keys are used again and again."""
     return tuple(names.qualified_name(key))
 
 

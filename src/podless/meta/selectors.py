@@ -1,6 +1,6 @@
 """Label and field selectors: their syntax, matching, and errors.
 
-Source: k8s.io/apimachinery pkg/labels and pkg/fields, and the recorded refusals.
+Source: k8s.io/apimachinery pkg/labels and pkg/fields, and the recorded errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from podless.runtime.memo import made_once
 from podless.runtime.meter import FEW, charge, each
 
 _CACHED = 1024
-_REQUIREMENT = 8  # steps that it takes to read one
+_REQUIREMENT = 8  # steps on the meter to parse one requirement
 
 _TOKEN = re.compile(r"[ \t\r\n]*+(==|!=|[=!(),<>]|[^=!(),<>\x00 \t\r\n]++\x00?|)")
 _OPERATORS = {"in": "in", "notin": "notin", "=": "=", "==": "==", "!=": "!=", ">": "gt", "<": "lt"}
@@ -51,7 +51,7 @@ _PRINTED = {
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One demand on one label. operator: a key of _PRINTED; values: sorted, none for exists and !."""
+    """One requirement on one label. operator: a key of _PRINTED. values: sorted; empty for exists and !."""
 
     key: str
     operator: str
@@ -63,7 +63,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class LabelSelector:
-    """Demands that labels must all fulfil, in the order of their keys. nothing: no labels at all fulfil them."""
+    """Requirements that labels must all meet, in the order of their keys. nothing: the selector matches no labels."""
 
     requirements: tuple[Requirement, ...] = ()
     nothing: bool = False
@@ -75,7 +75,7 @@ class LabelSelector:
 
     @made_once
     def pinned(self) -> tuple[str, tuple[str, ...]] | None:
-        """Return a label that must have one of a few values, and the values; None if the selector requires none."""
+        """Return a label that must have one of some values, and these values; None if the selector requires none."""
         for need in self.requirements:
             if need.operator in ("=", "==", "in"):
                 return need.key, need.values
@@ -83,11 +83,11 @@ class LabelSelector:
 
     @made_once
     def matches(self) -> Callable[[Mapping[str, str]], bool]:
-        """Return a function that tells whether labels match; it takes time in proportion to the labels."""
+        """Return a function that checks whether labels match, in time proportional to the labels."""
         return _match_nothing if self.nothing else _Demands(self.requirements).meet
 
     def complete(self) -> None:
-        """Make all that a match needs."""
+        """Compute everything that matching needs."""
         self.matches({})
 
     def __str__(self) -> str:
@@ -95,15 +95,15 @@ class LabelSelector:
 
 
 class _Demands:
-    """The requirements of a label selector by their keys, so that a few labels need few of them to be looked at."""
+    """The requirements of a label selector by key, so that few of them are checked for few labels."""
 
     __slots__ = ("_absent", "_excluded", "_ranges", "_size", "_wanted")
 
     def __init__(self, requirements: Sequence[Requirement]) -> None:
-        # the values that a label must have one of; None for any
+        # the values of which a label must have one; None: any value
         self._wanted: dict[str, frozenset[str] | None] = {}
         self._excluded: dict[str, set[str]] = {}
-        # what a label must be between, both excluded
+        # the open interval of a label's number
         self._ranges: dict[str, tuple[float, float]] = {}
         absent: set[str] = set()
         for need in each(requirements):
@@ -138,7 +138,7 @@ class _Demands:
             value = _integer(labels[key])
             if value is None or not low < value < high:
                 return False
-        if self._absent and not labels.keys().isdisjoint(self._absent):  # which goes through the smaller of the two
+        if self._absent and not labels.keys().isdisjoint(self._absent):  # isdisjoint() iterates over the smaller set
             return False
         if not excluded:
             return True
@@ -161,7 +161,7 @@ def _match_nothing(labels: Mapping[str, str]) -> bool:
 
 _NONE: frozenset[str] = frozenset()
 _ANY = -math.inf, math.inf
-_QUICK = 2  # looks into a set or a dict are so much quicker than steps, as a power of two
+_QUICK = 2  # log2 of the number of lookups that take as long as one step of the meter
 
 EVERYTHING = LabelSelector()
 NOTHING = LabelSelector(nothing=True)
@@ -203,7 +203,7 @@ def _sorted(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
 
 
 class _Parser:
-    """Reads a label selector token by token; `in` and `notin` are operators only where one can be."""
+    """Parses a label selector token by token; `in` and `notin` are operators only in their place."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
@@ -258,7 +258,7 @@ class _Parser:
         if token not in _OPERATORS:
             raise _Fault(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         operator = _OPERATORS[token]
-        # faults count the values as they are kept, sorted and each once
+        # errors count the values as they are stored: sorted, without duplicates
         return _require(key, operator, sorted(set(self.values())) if operator in ("in", "notin") else [self.value()])
 
     def value(self) -> str:
@@ -280,10 +280,10 @@ class _Parser:
             raise _Fault(f"found '{self.peek()}', expected: ',', ')' or identifier")
         found = self.several()
         self.take_token()
-        return sorted(set(found))  # a set to Go, which numbers its members in their order
+        return sorted(set(found))  # errors number the values as Go does: as a sorted set
 
     def several(self) -> list[str]:
-        """Read values up to the closing bracket. Nothing between two commas is the empty value."""
+        """Read values up to the closing bracket. Two adjacent commas enclose an empty value."""
         found: list[str] = []
         while True:
             charge(1)
@@ -338,7 +338,7 @@ def _checked(key: str, operator: str, values: list[str]) -> Requirement:
 
 @dataclass(frozen=True)
 class FieldSelector:
-    """Demands on fields, which must all hold. requirements: (field, "=" or "!=", value), sorted as given."""
+    """Requirements on fields, which must all hold. requirements: (field, "=" or "!=", value), sorted, as given."""
 
     requirements: tuple[tuple[str, str, str], ...] = ()
 
@@ -361,9 +361,9 @@ class FieldSelector:
         return _by_field(self.requirements, "!=")
 
     def matches(self, getter: Callable[[str], str]) -> bool:
-        """Return whether an object is selected whose fields `getter` tells; a field that is not there is "".
+        """Return whether an object matches. getter: returns the value of a field, "" if it is missing.
 
-        Takes as long as there are fields to select by.
+        Takes time in proportion to the number of different fields in the selector.
         """
         for name, values in self._wanted.items():
             if len(values) > 1 or getter(name) not in values:
@@ -372,11 +372,11 @@ class FieldSelector:
         return not excluded or all(getter(name) not in values for name, values in excluded.items())
 
     def complete(self) -> None:
-        """Make all that a match needs."""
+        """Compute everything that matching needs."""
         _ = self.names, self._wanted, self._excluded
 
     def exact(self, name: str) -> str | None:
-        """Return the only value that the field may have, or None where several may do."""
+        """Return the only value that a field may have, None if there are several."""
         return next(iter(self._wanted.get(name, ())), None)
 
     def __str__(self) -> str:
@@ -400,7 +400,8 @@ _ESCAPED = re.compile(r"\\(.?)|([,=])", re.DOTALL)
 def parse_fields(text: str) -> FieldSelector:
     r"""Return the selector in a fieldSelector parameter: a=b, a==b and a!=b, separated by commas.
 
-    In values, \, \= and \\ stand for themselves. Raises BadRequest. The fields are not checked here.
+    In values, \, means a comma, \= an equals sign and \\ a backslash. Raises BadRequest. The fields are not checked
+    here.
     """
     found = []
     for term in sorted(_terms(text)):
@@ -415,7 +416,7 @@ def parse_fields(text: str) -> FieldSelector:
 
 
 def _terms(text: str) -> list[str]:
-    """Return the text split at its commas, other than those behind a backslash."""
+    """Return the text split at its commas, except commas after a backslash."""
     if "\\" not in text:
         return text.split(",")
     terms = []

@@ -1,14 +1,14 @@
-"""The identity that every object has for as long as it lives: metadata.uid."""
+"""Makes metadata.uid, which identifies an object as long as it exists."""
 
 from __future__ import annotations
 
 import os
 
-_TOGETHER = 64  # uids
-_VARIANT = "89ab" * 4  # by the hexadecimal digit that stands there, so that two of its bits say RFC 4122
+_TOGETHER = 64  # number of uids drawn at once
+_VARIANT = "89ab" * 4  # indexed by a random digit, so that its two high bits are those of RFC 4122
 
 
-_drawn: list[bytes] = []  # of uids that come next: one call of the system serves many
+_drawn: list[bytes] = []  # random bytes of the next uids: one system call serves many
 
 
 def make_uid() -> str:
@@ -23,4 +23,4 @@ def make_uid() -> str:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_drawn.clear)  # or two processes would give the same
+    os.register_at_fork(after_in_child=_drawn.clear)  # otherwise a forked process would make the same uids

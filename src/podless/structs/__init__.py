@@ -1,1 +1,1 @@
-"""The machinery of built-in types: structs, their defaults, and their form in protobuf."""
+"""Built-in types: structs, their defaults, and their protobuf form."""

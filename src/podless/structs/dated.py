@@ -1,6 +1,6 @@
-"""Find the fields of an object that not all releases have.
+"""Finds the fields of an object that only some releases have.
 
-Files of fields (structs/structfiles.py) say it of a field with the options since, until and gate.
+A .fields file (structs/structfiles.py) says so with the options since, until and gate.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from podless.structs.structs import Struct
 
 
 def find_dates(type: GoType, value: Any) -> Iterator[Dates]:
-    """Yield what the fields in a value depend on, once for each occurrence. Fields of no release are left out."""
+    """Yield the conditions of dated fields in a value, once for each occurrence, except fields of no release."""
     if isinstance(type, Union):
         type = type.forms.get(value.__class__) or type
     if isinstance(type, Struct):

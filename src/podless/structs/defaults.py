@@ -1,6 +1,6 @@
 """Fills the defaults of Go structs into decoded objects in one walk.
 
-Only defaults that do not depend on other fields are here; the others are in the strategies.
+These are defaults that do not depend on other fields; the strategies have the others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from podless.runtime.meter import FEW, charge
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 
-# what the values of a field are: structs, or lists or maps of them
+# the values of a field: structs, or lists or maps of structs
 _ONE, _MANY, _MAPPED = range(3)
 
 
@@ -38,7 +38,8 @@ class _Plan:
             for name, value in missing:
                 obj[name] = copy.copy(value)
             ranks = self.struct.ranks
-            names = sorted(obj, key=lambda name: ranks.get(name, -1))  # what others stored may have more fields
+            # objects that other programs stored can have more fields
+            names = sorted(obj, key=lambda name: ranks.get(name, -1))
             ordered = {name: obj[name] for name in names}
             obj.clear()
             obj.update(ordered)
@@ -64,7 +65,7 @@ def fill_defaults(struct: Struct, obj: Object) -> None:
 
 
 def complete_defaults(struct: Struct) -> None:
-    """Make what `fill_defaults` needs of a struct."""
+    """Compute everything that `fill_defaults` needs for a struct."""
     _plan(struct)
 
 
@@ -77,7 +78,7 @@ def _compile(struct: Struct) -> _Plan | None:
     found: dict[Struct, _Plan] = {}
     _reach(struct, found)
     useful = {one for one, plan in found.items() if plan.values}
-    while True:  # structs that hold useful ones are useful
+    while True:  # a struct is useful if it contains a useful one
         more = {
             one for one, plan in found.items() if any(inner.struct in useful for _, _, inner in plan.inner)
         } - useful

@@ -1,4 +1,4 @@
-"""Drop the fields whose feature gate is off, as the strategies of kube-apiserver do before they validate.
+"""Drops fields whose feature gate is off, as kube-apiserver's strategies do before they validate.
 
 Decoding keeps these fields, so managed fields and mutating admission see them. A field stays if the stored object has a
 field of the same gate already. Source: the dropDisabledFields functions of pkg/api and pkg/registry.
@@ -28,7 +28,7 @@ def drop_gated(struct: Struct | None, obj: dict[str, Any], old: dict[str, Any] |
 
 
 def _find_gated(kind: GoType, value: Any) -> Iterator[tuple[dict[str, Any], Field]]:
-    """Yield the fields of gates that are off, each with the object that has it."""
+    """Yield the fields of gates that are off, each with the object that contains it."""
     if isinstance(kind, Union):
         kind = kind.forms.get(value.__class__) or kind
     if isinstance(kind, Struct):

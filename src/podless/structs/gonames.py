@@ -1,7 +1,6 @@
-"""Go's names and order for the fields of internal structs, in which a real server keeps built-in objects.
+"""Names and order of fields in Go's internal structs, in which a real server keeps built-in objects.
 
-Most of it follows from the tables of the wire's structs; the exceptions are listed here. Source: Kubernetes' pkg/apis,
-as recorded.
+Most follow from the structs of the API; the exceptions are listed here. Source: Kubernetes' pkg/apis, as recorded.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 from podless.runtime.jsonobject import Object
 from podless.structs.structs import Field, Struct
 
-# JSON names -> Go names, where the latter do not only begin with a capital
+# JSON name -> Go name, if they differ in more than the first capital
 _NAMES = {
     "apiGroup": "APIGroup", "apiGroups": "APIGroups", "apiVersion": "APIVersion",
     "awsElasticBlockStore": "AWSElasticBlockStore", "cel": "CEL", "cephfs": "CephFS",
@@ -29,7 +28,7 @@ _NAMES = {
     "sslEnabled": "SSLEnabled", "storageos": "StorageOS", "tcpSocket": "TCPSocket", "tls": "TLS", "tty": "TTY",
     "ttlSecondsAfterFinished": "TTLSecondsAfterFinished", "uid": "UID", "wwids": "WWIDs",
 }  # fmt: skip
-# the same for the fields of one struct
+# exceptions for the fields of one struct
 _OWN_NAMES = {
     ("GlusterfsPersistentVolumeSource", "endpoints"): "EndpointsName",
     ("GlusterfsVolumeSource", "endpoints"): "EndpointsName",
@@ -50,7 +49,7 @@ persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI f
 vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image"""
 _OF_PERSISTENT = f"""gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume cinder
 cephfs fc flocker {_DISKS} portworxVolume scaleIO local storageos csi"""
-# the order of fields, where it is not that of the wire
+# the order of fields, if it differs from that of the API
 _ORDERS = {
     "CSIDriverSpec": """attachRequired fsGroupPolicy podInfoOnMount volumeLifecycleModes storageCapacity tokenRequests
     requiresRepublish seLinuxMount nodeAllocatableUpdatePeriodSeconds serviceAccountTokenInSecrets
@@ -81,12 +80,12 @@ _ORDERS = {
     "Volume": f"name {_OF_VOLUMES}",
     "VolumeSource": _OF_VOLUMES,
 }
-# fields that only the Go struct has: behind which, and what they are when nothing is said, as JSON and in Go's syntax
+# fields that only the Go struct has: (struct, field before it) -> (name, zero value in JSON, zero value in Go's syntax)
 ADDED = {
     ("DaemonSetSpec", "minReadySeconds"): ("TemplateGeneration", 0, "0"),
     ("DeploymentSpec", "paused"): ("RollbackTo", None, "(*apps.RollbackConfig)(nil)"),
 }
-# pointers on the wire that are none there
+# pointers in the API that are none in the internal struct
 _PLAIN = frozenset(
     {
         ("DeploymentSpec", "replicas"), ("LimitedPriorityLevelConfiguration", "nominalConcurrencyShares"),
@@ -96,7 +95,7 @@ _PLAIN = frozenset(
         ("ServiceAccountTokenProjection", "expirationSeconds"), ("StatefulSetSpec", "replicas"),
     }
 )  # fmt: skip
-# what a PodSpec says itself on the wire, and its security context there
+# fields of PodSpec in the API, which the internal struct has in its security context
 _OF_HOST = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 MOVED = {"hostNetwork": False, "hostPID": False, "hostIPC": False, "shareProcessNamespace": None, "hostUsers": None}
 
@@ -107,14 +106,14 @@ def name_field(struct: str, name: str) -> str:
 
 
 def order_fields(struct: Struct) -> list[tuple[str, str, Field]]:
-    """Return JSON name, Go name and field of all fields, in Go's order; inline structs give theirs."""
+    """Return (JSON name, Go name, field) for all fields in Go's order; inline structs are replaced by their fields."""
     known = {field.name: field for field in struct.fields}
     order = _ORDERS[struct.name].split() if struct.name in _ORDERS else list(known)
     return [(name, name_field(struct.name, name), known[name]) for name in order if name in known]
 
 
 def order_parts(struct: Struct) -> list[tuple[str, Field]]:
-    """Return Go name and field of all fields, in Go's order; an inline struct is one of them."""
+    """Return (Go name, field) for all fields in Go's order; an inline struct is one of them."""
     order = {name: place for place, name in enumerate(_ORDERS.get(struct.name, "").split())}
     found: list[tuple[int, str, Field]] = []
     for place, field in enumerate(struct.parts):
@@ -129,12 +128,12 @@ def order_parts(struct: Struct) -> list[tuple[str, Field]]:
 
 
 def is_pointer(struct: Struct, field: Field) -> bool:
-    """Return whether a field is a pointer in Go's struct, as most are that are one on the wire."""
+    """Return whether a field is a pointer in Go's internal struct, as most pointers of the API are."""
     return field.pointer and (struct.name, field.name) not in _PLAIN
 
 
 def move_fields(struct: Struct, value: Object) -> Object:
-    """Return the value of a struct with the fields where Go's struct has them."""
+    """Return the value of a struct with its fields at their places in Go's internal struct."""
     if struct.name != "PodSpec":
         return value
     moved: dict[str, Any] = {name: value[name] for name in _OF_HOST if name in value}

@@ -1,6 +1,6 @@
-"""Built-in objects as Go's internal structs, because a real server's errors show those: {"Type":"Recreate"}.
+"""Built-in objects in the form of Go's internal structs, which a real server's errors show: {"Type":"Recreate"}.
 
-Such a struct has every field of the release, under its Go name, in its own order (structs/gonames.py).
+Such a struct has every field of the release, with its Go name, in Go's order (structs/gonames.py).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from podless.structs.gotypes import GoType, ListOf
 from podless.structs.structfiles import in_release, load_struct
 from podless.structs.structs import Field, Struct
 
-_META = "meta/v1"  # whose structs have names for the wire in Go, too
+_META = "meta/v1"  # Go uses the API's names for these structs
 _OBJECT_META = load_struct(_META, "ObjectMeta")
-_MOST_LINES = 4000  # of documents that are compared line by line
+_MOST_LINES = 4000  # lines; longer documents are not compared line by line
 
 
 def format_struct(struct: Struct, value: Object | None) -> Any:
-    """Return the value of a struct, as JSON that has Go's names: what errors show. None is a null pointer.
+    """Return the value of a struct in JSON with Go's names, as errors show it. None is a null pointer.
 
-    In releases that show no JSON it is a text in Go's syntax.
+    In releases whose errors show no JSON, it is a text in Go's syntax.
     """
     if value is None:
         return None
@@ -58,7 +58,7 @@ def _lines(struct: Struct, value: Object) -> list[str]:
 
 
 def _block(one: list[str], other: list[str]) -> str:
-    """Return a diff of long documents, which only leaves out their common beginning and end."""
+    """Return a diff of long documents, which only omits their common start and end."""
     first = next((place for place, pair in enumerate(zip(each(one), other, strict=False)) if pair[0] != pair[1]), None)
     first = min(len(one), len(other)) if first is None else first
     last = 0

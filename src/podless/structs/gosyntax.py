@@ -1,7 +1,7 @@
-"""Built-in objects in Go's syntax (%#v), as errors showed them before they were shown as JSON.
+"""Built-in objects in Go's syntax (%#v), as errors of older releases show them.
 
-Only the first level of pointers follows from the object: a pointer that is set is an address, which means nothing.
-Source: fmt of Go, and the recorded answers of older kube-apiservers.
+Only the first level of pointers follows from the object: deeper pointers are printed as meaningless addresses. Source:
+fmt of Go, and the recorded answers of older kube-apiservers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from podless.structs.structs import Field, Struct
 
 Path = tuple[str | int, ...]
 
-# port fields, whose names are printed as strings
+# port fields that may be names, which errors show as strings
 _PORTS = frozenset({"port", "targetPort"})
-# maps of amounts that are shown as they are kept
+# maps of quantities that are shown as stored
 _LIMITS = frozenset({"default", "defaultRequest", "max", "maxLimitRequestRatio", "min"})
 _ADDRESS = "0xc000000000"
 _NO_TIME = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
@@ -54,7 +54,7 @@ def write_list(kind: GoType, values: list[Any] | None, package: str) -> str:
 
 
 def write_at(struct: Struct, path: Path, value: Any) -> str | None:
-    """Return a value that is at a path of a struct; None where it is shown as values of its form usually are."""
+    """Return a value at a path of a struct in Go syntax, None if it is shown as usual."""
     holder: GoType = struct
     kind: GoType = struct
     for step in path:
@@ -74,7 +74,7 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     if isinstance(kind, gotypes.Bytes):
         try:
             return f"[]byte{write_bytes(base64.b64decode(value, validate=True))[7:]}"
-        except ValueError:  # a text about the bytes
+        except ValueError:  # the value is an error text about the bytes
             return None
     if isinstance(kind, gotypes.IntOrString) and path[-1] not in _PORTS:
         return _write_either(value)
@@ -94,7 +94,7 @@ def _step(kind: GoType, step: str | int) -> GoType | None:
 
 
 def _write_whole(kind: GoType, value: Any, package: str) -> str | None:
-    """Return a list, map or struct; None where it is of another type than its place."""
+    """Return a list, map or struct, None if the value has another type than its field."""
     if isinstance(kind, ListOf) and isinstance(value, dict):
         kind = kind.item
     if isinstance(value, list):
@@ -106,7 +106,7 @@ def _write_whole(kind: GoType, value: Any, package: str) -> str | None:
 
 
 def _fits(kind: GoType, value: Any) -> bool:
-    """Return whether a value has the names of the wire, and not those of Go that some errors show."""
+    """Return whether a value has the API's names, not the Go names that some errors show."""
     return not isinstance(kind, Struct) or {field.name for field in kind.fields}.issuperset(value)
 
 
@@ -164,7 +164,7 @@ def _write_either(item: Any) -> str:
 
 
 def write_quantity(text: str) -> str:
-    """Return an amount: its digits and the power of ten that they are of, as it was read."""
+    """Return a quantity: its digits and its power of ten, as parsed."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no amount")
@@ -183,7 +183,7 @@ def write_quantity(text: str) -> str:
 
 
 def write_bytes(given: bytes) -> str:
-    """Return bytes that are in something else: []uint8{0x7b, 0x7d}."""
+    """Return bytes inside another value: []uint8{0x7b, 0x7d}."""
     return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in each(given))}}}"
 
 

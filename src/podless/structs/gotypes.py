@@ -1,7 +1,7 @@
 """The types of fields in Go's API structs, and how they read JSON values.
 
-`GoType.read_value` returns what a Go server holds after it decoded a JSON value and encoded it again. Errors are in the
-words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
+`GoType.read_value` returns a JSON value as a Go server has it after decoding and encoding it. Errors have the texts of
+Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from podless.runtime.meter import FEW, charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import in_order
 
-# what Go calls the JSON types in messages
+# Go's names of the JSON types in messages
 JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -24,8 +24,8 @@ class Mismatch(Exception):
     """A value of the wrong JSON type, raised up to its struct.
 
     value: what was found ("string", "number 1.5"). go: the Go type that was expected. text: the whole message, if the
-    type has its own. fatal: raised by a type that decodes itself, which ends the decoding, while other mismatches are
-    only noted: a fatal one wins over any noted before it.
+    type has its own. fatal: raised by a type that decodes itself, which ends the decoding. Other mismatches are only
+    recorded, and a fatal one replaces them.
     """
 
     def __init__(self, value: str, go: str, text: str = "", fatal: bool = False) -> None:
@@ -35,7 +35,7 @@ class Mismatch(Exception):
         self.path: list[str] = []
 
     def at(self, struct: str, field: str) -> None:
-        """Add the field in which it happened. The innermost struct gives the struct's name."""
+        """Prepend the field in which it happened. The innermost struct gives the struct's name."""
         self.struct = self.struct or struct
         self.path.insert(0, field)
 
@@ -47,25 +47,25 @@ class Mismatch(Exception):
 
 
 class NumberMismatch(Mismatch):
-    """A number that the Go type does not hold; the message shows it as it was decoded."""
+    """A number that the Go type cannot hold; the message shows it as it was decoded."""
 
     def __init__(self, value: float, go: str) -> None:
         super().__init__(f"number {value!r}", go)
 
 
 class GoType:
-    """How a JSON value is read. go: the type's name in messages."""
+    """The Go type of a field. go: its name in messages."""
 
     go = ""
-    # types that hold structs report unknown fields, whose paths their holders complete
+    # the type contains structs, so it reports unknown fields; containers complete their paths
     nested = False
-    # the class of values that are read as they are
+    # values of this class are returned unchanged
     plain: type | None = None
-    # between a field of this type and an unknown field inside it
+    # text between a field of this type and an unknown field in it
     joint = "."
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
-        """Return the value as it is after decoding and encoding. value: not None. Raises Mismatch."""
+        """Return the value as after decoding and encoding. value: not None. Raises Mismatch."""
         raise NotImplementedError
 
     def blank(self) -> Any:
@@ -165,12 +165,12 @@ class Time(GoType):
             raise Mismatch("", "", str(error), fatal=True) from None
 
     def scan(self, value: Any) -> None:
-        """Treat every mismatch as fatal."""
+        """Raise every mismatch as fatal."""
         self.read_value(value, [])
 
 
 class Quantity(GoType):
-    """An amount such as 1500m or 2Gi, as a text or a number; always written as a text, in its one form."""
+    """A quantity such as 1500m or 2Gi, given as a string or number; always written as a string, in canonical form."""
 
     go = "resource.Quantity"
 
@@ -184,7 +184,7 @@ class Quantity(GoType):
         return "0"
 
     def scan(self, value: Any) -> None:
-        """Treat every mismatch as fatal."""
+        """Raise every mismatch as fatal."""
         self.read_value(value, [])
 
 
@@ -289,9 +289,8 @@ class MapOf(GoType):
 class Union(GoType):
     """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
 
-    forms: JSON type -> the type read then, or None to keep the value. other: what every other value is read as;
-    a text refuses them with it. Unknown fields inside are dropped in silence, for the decoding inside is one of its
-    own.
+    forms: JSON type -> the type to read then, or None to keep the value. other: the type for all other values; a text
+    rejects them with it. Unknown fields inside are dropped without a report, because the inner decoding is separate.
     """
 
     def __init__(self, go: str, forms: Callable[[], dict[type, GoType | None]], refusal: str = "") -> None:
@@ -318,7 +317,7 @@ class Union(GoType):
         except Mismatch as error:
             error = find_worst(form, value, error)
             error.fatal = True
-            if not has("WholeDecodePaths"):  # the decoding inside is one of its own, and where it failed is forgotten
+            if not has("WholeDecodePaths"):  # the inner decoding is separate, so its path is lost
                 error.struct, error.path = "", []
             raise error from None
 
@@ -363,7 +362,7 @@ def rewrite_fields(obj: Any, names: Sequence[str]) -> Any:
 
 
 def find_worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
-    """Return the mismatch that Go reports: a fatal one anywhere, else the first."""
+    """Return the mismatch that Go reports: a fatal one at any place, else the first."""
     if not error.fatal:
         try:
             form.scan(value)
@@ -379,7 +378,7 @@ def _double(value: float) -> float:
 
 
 def _byte(value: Any) -> int:
-    """Return a number that stands for a byte. Raises Mismatch."""
+    """Return a number that is a byte. Raises Mismatch."""
     if value is None:
         return 0
     if type(value) is int and 0 <= value < 256:
@@ -388,7 +387,7 @@ def _byte(value: Any) -> int:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether it is a JSON number, be it one that prints as it was sent (sent.as_written)."""
+    """Return whether the value is a JSON number; one that prints as it was sent (sentfloats.as_written) is, too."""
     return isinstance(value, int | float) and type(value) is not bool
 
 

@@ -1,9 +1,9 @@
 r"""Kubernetes protobuf: the k8s envelope, messages of the Struct tables, lists and watch frames.
 
 A body is the four bytes k8s\0 and a runtime.Unknown, which has the apiVersion and kind and contains the object's own
-message. Code for that message is in structs/protobuf_messages.py, imported at the first message, because the protobuf
-package takes time and memory that most servers never need. Stored objects stay JSON. Source: the generated.proto files
-of k8s.io/apimachinery and its serializer/protobuf.
+message. Code for that message is in structs/protobuf_messages.py, imported at the first message, because most servers
+never need the protobuf package, which takes time and memory. Stored objects stay JSON. Source: the generated.proto
+files of k8s.io/apimachinery and its serializer/protobuf.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ MEDIA = "application/vnd.kubernetes.protobuf"
 STREAM = f"{MEDIA};stream=watch"
 PREFIX = b"k8s\0"
 
-# a runtime.Unknown: typeMeta is 1, raw 2; contentEncoding and contentType (3 and 4) are written empty
+# a runtime.Unknown: typeMeta is field 1, raw is 2; contentEncoding and contentType (3 and 4) are written empty
 _TAIL = b"\x1a\x00\x22\x00"
-_ITEMS_FIRST = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")  # alone has items 1 and metadata 2
+# the only list with items as field 1 and metadata as field 2
+_ITEMS_FIRST = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")
 
 
 class Envelope(NamedTuple):
@@ -131,7 +132,7 @@ def frame_event(type_: str, obj: bytes) -> bytes:
 
 
 def split_frames(events: B) -> Iterator[B]:
-    """Yield the events of `frame_event` that stand behind one another, each with its length."""
+    """Yield consecutive events of `frame_event`, each with its length."""
     place = 0
     while place < len(events):
         end = place + 4 + int.from_bytes(events[place : place + 4], "big")

@@ -1,4 +1,4 @@
-"""The protobuf form of the types in Struct tables: scalars, and messages that are not objects in JSON.
+"""The protobuf form of field types: scalars, and messages that are not objects in JSON.
 
 Times, JSON texts, unions and similar types are each a small struct with a conversion on either side, listed in
 `_FORMS`. Source: the generated.proto files of Kubernetes and the marshal code beside them.
@@ -23,20 +23,20 @@ from podless.structs.gotypes import BOOL, INT32, INT64, STRING, GoType, ListOf, 
 from podless.structs.structs import Field, Struct
 from podless.structs.wire import ProtobufError
 
-# from JSON to what a message's constructor takes
+# converts JSON to an argument of a message's constructor
 Put = Callable[[Any], Any]
-# from a set field to JSON
+# converts a set field to JSON
 Take = Callable[[Any, "Budget"], Any]
 
-# Messages that one body may hold. The smallest schema that a Go client writes has 31 bytes, so that 3 MiB of honest
-# ones hold no more, while two bytes are enough for an empty one.
+# Maximum messages in one body. The smallest schema of a Go client has 31 bytes, so a valid body of 3 MiB has no more;
+# but an empty message takes only two bytes.
 MOST_MESSAGES = 100_000
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _DAY = 86_400
-_CYCLE = 146_097  # days in the 400 years after which the calendar repeats
-_ZERO_TIME = -62_135_596_800  # 0001-01-01T00:00:00Z, which is no time at all in Go
-_FIRST, _LAST = -62_167_219_200, 253_402_300_799  # the years 0 to 9999, which JSON can say
+_CYCLE = 146_097  # days in 400 years, after which the calendar repeats
+_ZERO_TIME = -62_135_596_800  # 0001-01-01T00:00:00Z, Go's zero time
+_FIRST, _LAST = -62_167_219_200, 253_402_300_799  # the years 0 to 9999, which JSON can express
 
 
 class Budget:
@@ -72,7 +72,7 @@ class Scalar(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A message that is another thing in JSON. put: JSON to the struct's fields. take: back; None for nothing."""
+    """A message that is no object in JSON. put: JSON to the struct's fields. take: the reverse; None for nothing."""
 
     struct: Struct
     put: Callable[[Any], Object]
@@ -81,7 +81,7 @@ class Form:
 
 def check_text(value: Any, budget: Budget) -> str:
     """Return a received string. Raises ProtobufError."""
-    # the package hands out what is no UTF-8 as bytes
+    # the protobuf package returns invalid UTF-8 as bytes
     if type(value) is not str:
         raise ProtobufError("the protobuf message has a string that is not UTF-8")
     return value
@@ -130,7 +130,7 @@ def _put_time(text: str | None) -> Object:
     if not _PLAIN_TIME.fullmatch(text):
         raise ValueError(f"{text!r} is no time in UTC")
     year, shift = int(text[:4]), 0
-    if not year:  # datetime begins with the year 1
+    if not year:  # datetime starts with year 1
         year, shift = 400, _CYCLE
     days = datetime.date(year, int(text[5:7]), int(text[8:10])).toordinal() - shift - _EPOCH
     seconds = days * _DAY + int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:19])
@@ -144,7 +144,7 @@ def _take_time(digits: int) -> Callable[[Object], str | None]:
         seconds, rest = fields.get("seconds", 0), 0
         if digits:
             nanos = fields.get("nanos", 0)
-            # Go cuts towards zero and lets nanoseconds run over into seconds
+            # Go truncates towards zero, and carries nanoseconds over into seconds
             carried, rest = divmod(int(nanos / 1000), 1_000_000)
             seconds += carried
         if seconds == _ZERO_TIME and not rest:
@@ -202,7 +202,7 @@ def _int_or_string(type_: GoType) -> Form:
 
 
 def _inside(type_: GoType, form: type) -> GoType:
-    """Return what a union reads a dict or list as."""
+    """Return the type as which a union reads a dict or list."""
     found = type_.forms[form] if isinstance(type_, Union) else None
     assert found is not None
     return found
@@ -243,7 +243,7 @@ def _strings(type_: GoType) -> Form:
     return Form(struct, lambda items: {"items": items}, lambda fields: fields.get("items") or [])
 
 
-# by the name of the type in Go, with its package or without, or else by its class
+# by the Go name of the type (with or without package), else by its class
 _FORMS: dict[str | type[GoType], Callable[[GoType], Form]] = {
     "AttestationValue": _strings,
     "ExtraValue": _strings,

@@ -1,8 +1,8 @@
-"""Messages of the Struct tables: descriptors made at first use, and plans that read and write with them.
+"""The messages of structs: descriptors made at first use, and plans that encode and decode with them.
 
-The protobuf package handles the wire; this module converts between its message objects and JSON. A plan knows one
-struct: the arguments of its message class (nested dicts, which it fills in at C speed) and the meaning of its set
-fields. Fields are named by their numbers, because names such as $ref are invalid in protobuf.
+The protobuf package handles the wire format; this module converts between its message objects and JSON. A plan knows
+one struct: the arguments of its message class (nested dicts, which the package fills in at C speed) and the meaning of
+its set fields. Fields are named by their numbers, because names such as $ref are invalid in protobuf.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
 
-# unknown fields are looked at up to so many bytes of them, and only skipped where there are more
+# bytes of unknown fields up to which they are checked; more are only skipped
 _MOST_LOOKED_AT = 64 * 1024
-_LOOK = 1025  # steps after which sliced work looks at the clock
+_LOOK = 1025  # steps on the meter after which sliced work can be suspended
 _MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
 _PACKAGE = "podless"
-_DICTS_IN_MAPS = tuple(int(part) for part in __version__.split(".")[:2]) >= (6, 30)  # taken by constructors, and faster
-_ZERO_TIMES = frozenset({"creationTimestamp"})  # no pointers in Go, although JSON leaves them out when they are zero
+# constructors accept this, and it is faster
+_DICTS_IN_MAPS = tuple(int(part) for part in __version__.split(".")[:2]) >= (6, 30)
+_ZERO_TIMES = frozenset({"creationTimestamp"})  # not pointers in Go, although JSON omits them when zero
 _REPEATED, _OPTIONAL = FieldDescriptorProto.LABEL_REPEATED, FieldDescriptorProto.LABEL_OPTIONAL
 
 _TYPE = Struct("TypeMeta", (Field("apiVersion", STRING, 1), Field("kind", STRING, 2)))
@@ -38,7 +39,7 @@ _UNKNOWN = Struct("Unknown", (Field("typeMeta", _TYPE, 1), Field("raw", Blob(), 
 
 
 class _Place(NamedTuple):
-    """The message of a struct. Structs of different groups or versions may have the same name."""
+    """The message of a struct. Structs of different groups or versions can have the same name."""
 
     file: str
     name: str
@@ -55,7 +56,7 @@ class _Plan:
         self.takes: dict[int, tuple[str, Take | None, bool]] = {}
         self.inlined = tuple(field.name for field in _fields(struct) if field.inline)
         numbers = [field.number for field in _fields(struct)]
-        # set fields come by their numbers, those of inline structs all at once
+        # readers of set fields, by number; all fields of inline structs are one entry
         self.ordered = numbers == sorted(numbers) and not self.inlined
 
     def encode_fields(self, value: Object) -> Object:
@@ -80,7 +81,7 @@ class _Plan:
         found: Object = {}
         for descriptor, value in message.ListFields():
             name, take, keep = takes[descriptor.number]
-            if not value and not keep:  # Go writes zeros too
+            if not value and not keep:  # Go writes zero values too
                 continue
             item = value if take is None else take(value, budget)
             if name in self.inlined:
@@ -96,7 +97,7 @@ class _Plan:
 
 
 class Messages:
-    """The messages of all structs that were asked for; any number of threads may ask."""
+    """The messages of all structs in use. Any number of threads may use it."""
 
     def __init__(self) -> None:
         self._pool = descriptor_pool.DescriptorPool()
@@ -117,7 +118,7 @@ class Messages:
         plan = self._plan(struct)
         try:
             message = plan.cls(**plan.encode_fields(obj))
-            charge(_LOOK)  # what is made inside of C, and put into order, is in two parts at least
+            charge(_LOOK)  # two charges, because work inside C and sorting cannot be suspended
             encoded: bytes = message.SerializeToString(deterministic=True)
         except (AttributeError, TypeError, ValueError, EncodeError, RecursionError) as error:
             reason = "it is nested too deep" if isinstance(error, RecursionError) else error
@@ -143,7 +144,7 @@ class Messages:
         fresh = self._reach(struct)
         try:
             self._describe(fresh)
-        except BaseException:  # the next caller starts again
+        except BaseException:  # the next caller tries again
             self._places = before
             raise
         plans = {one: _Plan(one, self._cls(one)) for one in fresh}
@@ -157,7 +158,7 @@ class Messages:
         return known[struct]
 
     def _reach(self, struct: Struct) -> list[Struct]:
-        """Return the structs that this one contains and that have no message yet, itself first."""
+        """Return a struct and those that it contains, itself first, as far as they have no message yet."""
         fresh: dict[Struct, None] = {}
         left = [struct]
         while left:
@@ -221,7 +222,7 @@ class Messages:
         type_ = field.type
         item = _item(type_)
         put, take = self._convert(item, plans)
-        # what a null in a list or map is written as; tables say "" for strings and so on, but nothing for bytes
+        # how a null in a list or map is written; the tables give "" for strings and so on, but nothing for bytes
         empty = b"" if find_scalar(item) is not None else {}
         if isinstance(type_, ListOf):
             put, take = _many(put, take, empty)
@@ -260,8 +261,8 @@ def _item(type_: GoType) -> GoType:
 def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
     """Return the values that are written even if they are not given: those of all fields that are not pointers.
 
-    Times are an exception unless JSON always has them too: the tables do not say which are pointers, and to a reader a
-    missing time is the same as the zero time, while a zero deletionTimestamp would be a deletion.
+    Times are an exception unless JSON always has them, too: the tables do not say which are pointers. To a reader, a
+    missing time equals the zero time, but a zero deletionTimestamp would mean a deletion.
     """
     for field in _fields(plan.struct):
         if field.pointer:
@@ -313,7 +314,7 @@ def _parse(cls: Any, raw: bytes) -> Any:
             whole = cls.FromString(raw)
             if 0 < whole.ByteSize() - known <= _MOST_LOOKED_AT:
                 _check_wires(whole)
-    except (DecodeError, UnicodeDecodeError):  # the package looks at some texts, as keys of maps, late
+    except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
         raise ProtobufError(_MALFORMED) from None
     return message
 

@@ -1,6 +1,6 @@
-"""Decodes a JSON text with repeated keys into a struct as a Go server does: later values are merged into earlier ones.
+"""Decodes JSON with repeated keys into a struct as a Go server does: later values are merged into earlier ones.
 
-Objects of structs merge, items of lists merge by place, and null leaves values that are not maps, lists or pointers.
+Objects of structs merge, items of lists merge by position, and null leaves values that are not maps, lists or pointers.
 Repeated and unknown fields are found in the order of the text. Source: sigs.k8s.io/json and encoding/json, as recorded.
 """
 
@@ -14,18 +14,18 @@ from podless.runtime.meter import charge, each
 from podless.structs.gotypes import Bool, Float, GoType, Int, ListOf, MapOf, String
 from podless.structs.structs import Field, Struct
 
-_MOST = 100  # findings, as many as a real server remembers
-_KEPT = (String, Bool, Int, Float, Struct)  # what null does not touch
+_MOST = 100  # maximum findings, as in a real server
+_KEPT = (String, Bool, Int, Float, Struct)  # types whose values null does not change
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object's keys and values, as they stand in the text."""
+    """An object's keys and values, in the order of the text."""
 
 
 def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
-    """Return the value of a text for a struct. findings: gets repeated and unknown fields.
+    """Return the value of a JSON text for a struct. findings: receives repeated and unknown fields.
 
-    The text has been decoded before, so it is valid.
+    The text must be valid JSON.
     """
     walk = _Walk()
     value = walk.value(struct, None, read_pairs(raw), "")
@@ -41,7 +41,7 @@ def find_last(raw: bytes, name: str) -> Any:
 
 
 def read_pairs(raw: bytes) -> Any:
-    """Return the value in a sound text, objects as their keys and values."""
+    """Return the value in a valid JSON text; objects become keys and values."""
     if isinstance(raw, serializer.ParsedJSON) and raw.pairs is not None:
         return raw.pairs
     return json.loads(
@@ -109,7 +109,7 @@ class _Walk:
 
 
 def _keeps(field: Field) -> bool:
-    """Return whether null leaves a field as it is."""
+    """Return whether null leaves a field unchanged."""
     return not field.pointer and isinstance(field.type, _KEPT)
 
 

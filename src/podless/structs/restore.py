@@ -1,7 +1,7 @@
-"""Converts a tree of generic values to its struct as a Go server does, without JSON.
+"""Converts generic values to their struct as a Go server does, without JSON.
 
-Strategic merge patches and applies work on such trees. The converter goes by the struct's fields instead of the
-document, has its own error texts, and truncates integers to the size of their type. Source: pkg/runtime/converter.go of
+Strategic merge patches and applies work on generic values. The converter walks the struct's fields, not the document,
+has its own error texts, and truncates integers to the size of their type. Source: pkg/runtime/converter.go of
 k8s.io/apimachinery, as recorded.
 """
 
@@ -19,7 +19,7 @@ from podless.structs.gotypes import Bool, Bytes, Float, GoType, Int, ListOf, Map
 from podless.structs.structs import Struct
 
 _KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
-# scalar -> the Go kind of its type, and the kinds of values that Go could convert though the converter does not
+# scalar type -> its Go kind, and the kinds that Go could convert to it, although the converter does not
 _SCALARS: dict[type[GoType], tuple[str, tuple[type, ...]]] = {
     String: ("string", (int,)),
     Bool: ("bool", ()),
@@ -86,7 +86,7 @@ def _scalar(kind: GoType, value: Any) -> Any:
 
 
 def _integer(value: Any, limit: int, go: str) -> int:
-    """Return a number as an integer: the lower bits of a long one, and -2^63 for a float beyond 64 bits."""
+    """Return a number as an integer: the lower bits of a large one, and -2^63 for a float beyond 64 bits."""
     form = type(value)
     if form not in (int, float):
         raise Misfit(f"unrecognized type: {go}")
@@ -105,7 +105,7 @@ def _own(kind: GoType, value: Any) -> Any:
         return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")
-    if type(value) is float:  # it is given to the type as JSON that Go writes
+    if type(value) is float:  # such a type gets JSON as Go writes it
         value = jsontext.settle_number(value)
     try:
         kind.read_value(value, [])

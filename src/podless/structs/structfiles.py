@@ -3,9 +3,9 @@
 The blocks of a file are indexed at its first use. A struct is created at its first use, its fields are read when they
 are needed, and texts on each call of `StructFile.texts`: a server holds no texts, and no fields of unused kinds.
 
-Files do not change while podless runs (a changed one is rejected), so everything here follows from its name alone.
-Every thread may keep it, as the answers in runtime/bounded.py: a struct is one object, whichever thread asks first. Its
-fields obey the thread contract (runtime/memo.py) as those of other structs.
+Files do not change while podless runs (a changed one is rejected), so everything here follows from its name alone. So
+any thread may cache it, as in runtime/bounded.py: a struct is one object, whichever thread makes it first. Its fields
+obey the thread contract (runtime/memo.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from podless.structs.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
 
-# types that are one object in the whole process: some tell them apart by identity (verbs/connect.py)
+# types with one object in the process: some code compares them by identity (verbs/connect.py)
 _SHARED: Mapping[str, GoType] = {
     "string": gotypes.STRING,
     "bool": gotypes.BOOL,
@@ -43,16 +43,16 @@ _SHARED: Mapping[str, GoType] = {
     "[]string": gotypes.STRINGS,
     "map[string]string": gotypes.STRING_MAP,
 }
-_BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
+_BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # first words of a block's header
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
-_TEXT = " # "  # between a line and its text
+_TEXT = " # "  # separates a line and its description
 _DATED = re.compile(r"\b(?:since|ahead|until|before|gate)=")
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
 _TOLD = re.compile(r"\s++-\s++(\S.*+)")
 _ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
 _MAP = re.compile(r"map\[([\w.]++)\](.++)")
 _PYTHON = re.compile(r"python:(\w++)\.(\w++)\(([^)]++)\)")
-# options of a field that are words -> what they set
+# options without a value -> the attributes that they set
 _WORDS: Mapping[str, tuple[str, Any]] = {
     "always": ("always", True),
     "inline": ("inline", True),
@@ -65,7 +65,7 @@ _WORDS: Mapping[str, tuple[str, Any]] = {
 
 
 class FieldsError(ValueError):
-    """A .fields file cannot be read as one. The message begins with file:line."""
+    """A .fields file is malformed. The message starts with file:line."""
 
 
 class _Block(NamedTuple):
@@ -83,12 +83,12 @@ def load_struct(home: str, name: str, release: Release = NEWEST) -> Struct:
 
 
 def in_release(struct: Struct, release: Release) -> Struct:
-    """Return a struct as a release has it."""
+    """Return the struct that a release has."""
     return load_struct(struct.home, struct.name, release) if struct.home else struct
 
 
 def find_home(group: str, version: str) -> str:
-    """Return the group-version as files are named by it: core/v1 for the group "" and the version v1."""
+    """Return the name of a file's group-version: core/v1 for group "" and version v1."""
     return f"{folder_of(group)}/{version}"
 
 
@@ -98,7 +98,7 @@ def folder_of(group: str) -> str:
 
 
 def load_file(home: str, release: Release = NEWEST) -> StructFile:
-    """Return the file of a group-version, such as core/v1, split into its blocks; its structs are of one release."""
+    """Return the file of a group-version, such as core/v1, with structs of one release. It is split into blocks."""
     found = _files.get((home, release))
     return found if found is not None else _files.setdefault((home, release), StructFile(home, release=release))
 
@@ -129,7 +129,7 @@ def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
                 given = _options(match[5])
                 last = given.get("until") or _previous(given.get("before", ""))
                 span = _span(given.get("since") or given.get("ahead", ""), last)
-                if known := dated.get(match[2]):  # it changed, so several lines describe it
+                if known := dated.get(match[2]):  # a changed field has several lines
                     span = f"{known.span},{span}"
                 dated[match[2]] = Dates(span, given.get("gate", ""))
     return found
@@ -161,7 +161,7 @@ class StructFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that has texts: structs, types that decode themselves, and tables of texts."""
+        """The names of everything with descriptions: structs, types that decode themselves, and tables of texts."""
         return tuple(self._blocks)
 
     @property
@@ -180,7 +180,8 @@ class StructFile:
         return found
 
     def texts(self, name: str) -> dict[str, str]:
-        """Return the descriptions of a struct, a type or a table of texts, by field; "" is the key of its own.
+        """Return the descriptions of a struct, a type or a table of texts, by field; "" is the key of its own
+        description.
 
         An inlined struct has descriptions of its fields; the outer struct may override them.
         """
@@ -205,7 +206,7 @@ class StructFile:
     def _split(self, path: Path) -> dict[str, _Block]:
         """Find the blocks of a file: each is a header and indented lines, and ends with an empty line.
 
-        The file may replace blocks of the file that it names with `like`.
+        The file may replace blocks of the file that its `like` names.
         """
         found: dict[str, _Block] = {}
         base: dict[str, _Block] = {}
@@ -213,7 +214,7 @@ class StructFile:
         for part in _read_bytes(path).split(b"\n\n"):
             start = end + 2
             end = start + len(part)
-            while part.startswith((b"#", b"\n")):  # a comment, or one more empty line
+            while part.startswith((b"#", b"\n")):  # a comment, or another empty line
                 part = part.partition(b"\n")[2]
             if not part:
                 continue
@@ -243,7 +244,7 @@ class StructFile:
         return lines
 
     def _declare(self, text: str, path: Path, start: int) -> None:
-        """Read lines that name the values of string types."""
+        """Read lines with the values of string types."""
         for place, line in enumerate(text.rstrip("\n").split("\n")):
             match = _ENUM.fullmatch(line.removeprefix("enum ").strip())
             if match is None or not line.startswith("enum "):
@@ -353,7 +354,7 @@ class StructFile:
             raise ValueError(f"{name} is a name for a text, no type of fields")
 
         def choose() -> dict[type, GoType | None]:
-            # a value whose form has the name of its type is kept as it is
+            # a value whose form has the name of the type itself is kept as it is
             return {form: None if text == "bool" else self._type(text) for form, text in forms.items()}
 
         return Union(f"{self._version}.{name}", choose, refusal)
@@ -387,7 +388,7 @@ def _value(text: str) -> Any:
         return text
 
 
-# options of a field that have a value -> what they set, and how it is read
+# options with a value -> (attribute that they set, parser)
 _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "default": ("default", _value),
     "fill": ("fill", _value),

@@ -1,8 +1,8 @@
 """Tables of Go API structs, and decoding of JSON by them.
 
-`decode_struct` returns what a Go server holds after it decoded a JSON value into the struct and encoded it again:
-fields in the struct's order, maps by key, nulls and empty optional fields removed, unknown fields dropped and named.
-Errors are in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
+`decode_struct` returns a JSON value as a Go server has it after decoding it into the struct and encoding it: fields in
+the struct's order, maps by key, nulls and empty optional fields removed, unknown fields dropped and named. Errors are
+in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from podless.structs.gotypes import (
     find_worst,
 )
 
-# the strict decoder stops naming unknown fields after so many
+# maximum unknown fields that the strict decoder reports
 MOST_UNKNOWN = 100
 
 
@@ -35,16 +35,16 @@ class DecodeError(ValueError):
 
 
 class NumberError(DecodeError):
-    """A number does not fit; the text shows it as it was decoded, which need not be as it was sent."""
+    """A number does not fit. The text shows it as it was decoded, which can differ from how it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a struct.
 
-    number: of the field in protobuf, 0 for none. pointer: zero values that are given are kept. always: written even if
-    it is empty (no omitempty); a pointer as null. A struct that is not a pointer is always written. inline: the fields
-    of this struct are fields of the outer one; only protobuf has a message for it. required: whether documents call it
+    number: of the field in protobuf, 0 for none. pointer: given zero values are kept. always: written even if it is
+    empty (no omitempty); a pointer as null. A struct that is not a pointer is always written. inline: the fields of
+    this struct are fields of the outer one; only protobuf has a message for it. required: whether documents call it
     required, if that differs from `always`. default: the default in documents, if it is not the zero value; it is also
     filled in. fill: filled in if the field is left out, without a mention in documents. gate: the feature gate of the
     field where it is off, "" otherwise; decoding keeps the field and a write drops it (structs/gated.py).
@@ -75,7 +75,7 @@ class Struct(GoType):
 
     package: the prefix of the name in messages. atomic: one leaf in merges. union: the field that names the member that
     is set, "" for none, and the members. recursive: it contains itself. home: the group-version whose file describes it
-    (structs/structfiles.py), such as core/v1; "" for a struct that is in none.
+    (structs/structfiles.py), such as core/v1; "" for none.
     """
 
     nested = True
@@ -98,7 +98,7 @@ class Struct(GoType):
         self.go = f"{package}.{name}"
         self.given = fields
         self.home = home
-        self.few = 0 if recursive else FEW  # of a struct in itself there may be many small ones
+        self.few = 0 if recursive else FEW  # a recursive struct can have many small values
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
@@ -112,7 +112,7 @@ class Struct(GoType):
 
     @made_once
     def fields(self) -> tuple[Field, ...]:
-        """Return the fields in Go's order, those of inline structs among them."""
+        """Return the fields in Go's order, including those of inline structs."""
         found: list[Field] = []
         for field in self.parts:
             found += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
@@ -120,7 +120,7 @@ class Struct(GoType):
 
     @made_once
     def embedded(self) -> dict[str, str]:
-        """Return the fields of inline structs, with the names of those before theirs: messages show Rule.resources."""
+        """Return the fields of inline structs -> the name that messages show, such as Rule.resources."""
         found: dict[str, str] = {}
         for part in self.parts:
             if part.inline and isinstance(part.type, Struct):
@@ -129,20 +129,20 @@ class Struct(GoType):
         return found
 
     def place(self, key: str) -> str:
-        """Return how messages name a field."""
+        """Return the name of a field in messages."""
         return (self.embedded.get(key) or key) if has("WholeDecodePaths") else key
 
     @made_once
     def parts(self) -> tuple[Field, ...]:
-        """Return the fields as they were given, and as protobuf has them: inline structs are one field each."""
+        """Return the fields as declared, and as in protobuf: an inline struct is one field."""
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @made_once
     def plan(self) -> dict[str, tuple[GoType, bool, str | None, int, type | None]]:
-        """Return what decoding needs for each field.
+        """Return the data that decoding needs, by field.
 
-        Its type, whether it is kept when empty, what joins it to unknown fields inside, its place, and the class of
-        values that need not be read.
+        Its type, whether it is kept when empty, the text that joins it to unknown fields in it, its position, and the
+        class of values that are kept unchanged.
         """
         return {
             field.name: (
@@ -157,12 +157,12 @@ class Struct(GoType):
 
     @made_once
     def ranks(self) -> dict[str, int]:
-        """Return the place of each field by its name."""
+        """Return the position of each field, by name."""
         return {field.name: place for place, field in enumerate(self.fields)}
 
     @made_once
     def gates(self) -> frozenset[str]:
-        """Return the feature gates that are off and have fields in this struct, or in structs within it."""
+        """Return the feature gates that are off and have fields in this struct or in structs in it."""
         found: set[str] = set()
         todo, seen = [self], {id(self)}
         while todo:
@@ -206,7 +206,7 @@ class Struct(GoType):
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
                 if item is None and isinstance(kind, Union):
-                    continue  # of a form that says nothing
+                    continue  # a type without further structs
             if item or keep:
                 found[key] = item
                 if place < last:
@@ -235,12 +235,12 @@ class Struct(GoType):
                 raise
 
 
-# the fields of every object, before its metadata
+# fields of every object, before its metadata
 TYPE_META = (Field("kind", STRING, 1), Field("apiVersion", STRING, 2))
 
 
 def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
-    """Return the value as a Go server holds it after decoding it into the struct; the given value is not changed.
+    """Return the value as a Go server has it after decoding it into the struct; the given value is not changed.
 
     unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo. None is an empty struct.
     Raises DecodeError where a value has the wrong type: the first one in the order of the document.
@@ -292,7 +292,7 @@ def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def complete_struct(struct: Struct) -> None:
-    """Make all that is known of a struct and of all structs in it, once for the process."""
+    """Compute all lazy values of a struct and of the structs in it."""
     todo: list[GoType] = [struct]
     seen: set[int] = set()
     while todo:
@@ -318,7 +318,7 @@ def raw_fields(struct: Struct) -> tuple[str, ...]:
 
 
 def _structs_within(kind: GoType) -> Iterator[Struct]:
-    """Yield the structs that values of a type consist of, without those in structs."""
+    """Yield the structs in values of a type, without structs inside these."""
     while isinstance(kind, ListOf | MapOf):
         kind = kind.item
     if isinstance(kind, Struct):

@@ -1,13 +1,13 @@
-"""The wire format of protobuf, as far as it is written by hand: numbers and fields of bytes."""
+"""The parts of protobuf's wire format that are written by hand: varints, and fields of bytes."""
 
 from __future__ import annotations
 
 
 class ProtobufError(ValueError):
-    """Invalid protobuf, or an object that protobuf cannot hold. The text says why."""
+    """Invalid protobuf, or an object that protobuf cannot represent. The text says why."""
 
 
-_SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers of fields and lengths are
+_SMALL = tuple(bytes((value,)) for value in range(128))  # nearly all field numbers and lengths are this small
 
 
 def encode_varint(number: int) -> bytes:
@@ -26,5 +26,5 @@ def encode_varint(number: int) -> bytes:
 
 
 def encode_field(tag: bytes, data: bytes) -> bytes:
-    """Return a field of bytes behind its tag."""
+    """Return a field of bytes, with its tag."""
     return b"%b%b%b" % (tag, encode_varint(len(data)), data)
