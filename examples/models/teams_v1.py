@@ -34,14 +34,7 @@ class TeamStatus:
     extra_: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
-@kind(
-    "example.com",
-    "v1",
-    plural="teams",
-    singular="team",
-    list_kind="TeamList",
-    status=True,
-)
+@kind("example.com", "v1", plural="teams", status=True)
 @dataclass(kw_only=True)
 class Team(Resource):
     """A team of people."""

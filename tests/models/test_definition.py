@@ -56,7 +56,8 @@ class Widget(Resource):
 def test_a_definition_says_what_the_classes_say() -> None:
     made = crd(Widget)
     assert made["metadata"] == {"name": "widgets.example.com"}
-    assert made["spec"]["names"] == {"kind": "Widget", "plural": "widgets", "shortNames": ["wd"]}
+    names = {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"}
+    assert made["spec"]["names"] == names | {"shortNames": ["wd"]}
     [version] = made["spec"]["versions"]
     assert version["subresources"]["status"] == {}
     assert version["additionalPrinterColumns"] == [{"name": "Low", "type": "integer", "jsonPath": ".spec.low"}]
@@ -212,7 +213,7 @@ def ordered(value: Any, key: str = "") -> Any:
 
 def define_things(spec: Object) -> Object:
     head: Object = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
-    names = {"kind": "Thing", "plural": "things"}
+    names = {"kind": "Thing", "plural": "things", "singular": "thing", "listKind": "ThingList"}
     openapi = {"type": "object", "properties": {**head, "spec": spec}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": openapi}}
     return {

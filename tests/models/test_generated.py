@@ -175,3 +175,7 @@ def test_a_definition_comes_back_from_its_classes(style: str) -> None:
             assert plain(made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]) == plain(
                 version["schema"]["openAPIV3Schema"]
             ), definition["metadata"]["name"]
+            usual = {"singular": kind.lower(), "listKind": f"{kind}List"}
+            assert made["spec"]["names"] == usual | {
+                name: value for name, value in definition["spec"]["names"].items() if value
+            }

@@ -105,7 +105,8 @@ def kind(
     """Declare that a class is a kind: a decorator.
 
     group, version: such as "example.com" and "v1"; "" for the core group. name: of the kind (default: that of the
-    class). plural (default: the name in lower case with an s). scope: "Namespaced" or "Cluster". metadata: its schema,
+    class). plural (default: the name in lower case with an s). singular (default: the name in lower case). list_kind
+    (default: the name with List). scope: "Namespaced" or "Cluster". metadata: its schema,
     which can restrict name and generateName. columns: as `column` makes them. status: whether there is a status
     subresource. scale: the scale subresource, as in a definition. selectable: paths of selectable fields. storage:
     whether this version is stored. deprecated: True, or a warning.
@@ -114,12 +115,17 @@ def kind(
     def declare(cls: C) -> C:
         own = name or cls.__name__
         given: Object = {
-            "names": {"kind": own, "plural": plural or f"{own.lower()}s"},
+            "names": {
+                "kind": own,
+                "plural": plural or f"{own.lower()}s",
+                "singular": singular or own.lower(),
+                "listKind": list_kind or f"{own}List",
+            },
             "scope": scope,
             "version": {"name": version, "served": served, "storage": storage},
         }
         names, shown = given["names"], given["version"]
-        more = {"singular": singular, "listKind": list_kind, "shortNames": [*short_names], "categories": [*categories]}
+        more = {"shortNames": [*short_names], "categories": [*categories]}
         names |= {key: value for key, value in more.items() if value}
         below: Object = ({"status": {}} if status else {}) | ({"scale": scale} if scale is not None else {})
         parts = {

@@ -217,8 +217,8 @@ def read_named(definition: Object, version: Object) -> NamedKind:
     kind, plural = names["kind"], names["plural"]
     options: Object = {
         "plural": plural,
-        "singular": names.get("singular") or "",
-        "list_kind": names.get("listKind") or "",
+        "singular": _unless(names.get("singular"), kind.lower()),
+        "list_kind": _unless(names.get("listKind"), f"{kind}List"),
         "short_names": names.get("shortNames") or [],
         "categories": names.get("categories") or [],
         "scope": "" if spec["scope"] == "Namespaced" else spec["scope"],
@@ -236,6 +236,11 @@ def read_named(definition: Object, version: Object) -> NamedKind:
     if version.get("deprecated"):
         chosen["deprecated"] = version.get("deprecationWarning") or True
     return NamedKind(spec["group"], version["name"], kind, chosen)
+
+
+def _unless(name: str | None, usual: str) -> str:
+    """Return a name, "" for the one that `kind` and the server choose."""
+    return "" if name is None or name == usual else name
 
 
 def _restrictions(version: Object) -> Object:
