@@ -54,7 +54,7 @@ from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
 from podless.offload.offloop import OffLoop
-from podless.offload.process import SECONDS, Offload
+from podless.offload.process import SECONDS, ParserProcess
 from podless.remote import WebhookClient
 from podless.runtime.files import write_file
 from podless.runtime.option import StartError
@@ -104,7 +104,7 @@ class Cluster:
         self._database = database
         self._authority = authority
         self._disturbed = disturbed
-        self._off_loop = OffLoop(worker=Offload(read_time))
+        self._off_loop = OffLoop(worker=ParserProcess(read_time))
         self._controllers: list[Controller] = []
         self.store: Store | None = None
         self.leader: Leader | None = None

@@ -29,16 +29,16 @@ LAYOUT = key_layout("/registry")
     ],
 )
 def test_keys_are_those_of_a_real_server(here: str, there: str) -> None:
-    assert LAYOUT.key(here) == there.encode()
-    assert LAYOUT.back(there.encode()) == here
+    assert LAYOUT.encode_key(here) == there.encode()
+    assert LAYOUT.decode_key(there.encode()) == here
 
 
 def test_protobuf_is_read() -> None:
     kind = CONFIG_MAPS
     assert kind.struct is not None
     obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "uid": "1"}, "data": {"k": "v"}}
-    stored = LAYOUT.stored("/core/configmaps/default/a", protobuf.write_object(kind.struct, obj))
-    assert stored.at(7) == (
+    stored = LAYOUT.decode_value("/core/configmaps/default/a", protobuf.write_object(kind.struct, obj))
+    assert stored.with_revision(7) == (
         b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"1","resourceVersion":"7"},'
         b'"data":{"k":"v"}}'
     )

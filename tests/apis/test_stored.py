@@ -35,7 +35,7 @@ def _pod(**spec: Any) -> dict[str, Any]:
 
 
 def _read(release: str, record: Record) -> Any:
-    return orjson.loads(make_read(choose_release(release))(record).stored.at(5))
+    return orjson.loads(make_read(choose_release(release))(record).stored.with_revision(5))
 
 
 @pytest.mark.parametrize(("release", "known"), [("1.33", False), ("1.34", True), ("1.36", True)])

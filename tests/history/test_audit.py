@@ -67,7 +67,7 @@ def test_a_patch_is_one_change_with_its_author() -> None:
     assert (change.key, change.revision, change.creates) == ("/example.com/gadgets/a/one", 7, False)
     assert change.author[:6] == ("ann", "", "patch", "", "me", "kubectl/v1.30")
     assert change.stored is not None
-    assert orjson.loads(change.stored.at(7)) == EVENT["responseObject"]
+    assert orjson.loads(change.stored.with_revision(7)) == EVENT["responseObject"]
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_whatever_a_line_has_it_is_read_skipped_or_refused(given: list[tuple[tup
     for change in found:
         assert not change.key.startswith("/podless/")
         if change.stored is not None:
-            assert orjson.loads(change.stored.at(7))["metadata"]["resourceVersion"] == "7"
+            assert orjson.loads(change.stored.with_revision(7))["metadata"]["resourceVersion"] == "7"

@@ -134,7 +134,7 @@ async def test_of_requests_in_a_row_few_are_answered_before_it_is_the_turn_of_ot
 ) -> None:
     """Nothing goes on until the pace says so; how many pieces fit into a turn of the loop is said by its own tests."""
     turns: list[Callable[[], float | None]] = []
-    monkeypatch.setattr(Pace, "soon", lambda self, user, work: turns.append(work))
+    monkeypatch.setattr(Pace, "run_soon", lambda self, user, work: turns.append(work))
     number, answered, worst = 2000, 0, 0
 
     def handler(request: Request) -> Response:
@@ -164,7 +164,7 @@ async def test_of_requests_in_a_row_few_are_answered_before_it_is_the_turn_of_ot
 
 async def test_who_sends_much_is_read_from_when_it_is_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[Callable[[], float | None]] = []
-    monkeypatch.setattr(Pace, "soon", lambda self, user, work: turns.append(work))
+    monkeypatch.setattr(Pace, "run_soon", lambda self, user, work: turns.append(work))
     size = 2 << 20
 
     async def count(request: Request) -> Response:

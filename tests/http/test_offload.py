@@ -17,7 +17,7 @@ from podless.cel import pairs
 from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.offload import process as offload_module
-from podless.offload.process import Offload
+from podless.offload.process import ParserProcess
 from podless.structs import repeats
 from tests.conftest import Answer, Client
 
@@ -27,47 +27,51 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 
 
 @pytest.fixture
-def apart() -> Iterator[Offload]:
-    made = Offload()
+def apart() -> Iterator[ParserProcess]:
+    made = ParserProcess()
     yield made
     made.close()
 
 
-async def test_results_and_errors_come_back(apart: Offload) -> None:
+async def test_results_and_errors_come_back(apart: ParserProcess) -> None:
     repeated: list[str] = []
     text = b"a: [1, 1.5, 18446744073709551616]\nb: 1\nb: 2\n"
-    assert pairs.equal_json(serializer.decode_yaml(await apart.yaml(text), repeated), serializer.decode_yaml(text))
+    assert pairs.equal_json(
+        serializer.decode_yaml(await apart.parse_yaml(text), repeated), serializer.decode_yaml(text)
+    )
     assert repeated == ['line 3: key "b" already set in map']
     for text in (b'{"a":[1.0,2]}', b'{"a":"\\ud800"}'):
         floats: serializer.Floats = []
         plain: serializer.Floats = []
-        assert serializer.decode_json(await apart.json(text), None, floats) == serializer.decode_json(text, None, plain)
+        assert serializer.decode_json(await apart.parse_json(text), None, floats) == serializer.decode_json(
+            text, None, plain
+        )
         assert floats == plain
     with pytest.raises(serializer.YAMLError, match="did not find expected"):
-        serializer.decode_yaml(await apart.yaml(b"a: ["))
+        serializer.decode_yaml(await apart.parse_yaml(b"a: ["))
     with pytest.raises(serializer.JSONError, match="invalid character"):
-        serializer.decode_json(await apart.json(b"{]"))
+        serializer.decode_json(await apart.parse_json(b"{]"))
 
 
-async def test_what_is_applied_is_read_as_json_where_that_is_the_same(apart: Offload) -> None:
+async def test_what_is_applied_is_read_as_json_where_that_is_the_same(apart: ParserProcess) -> None:
     for text in (b'{"a":[1.0,2]}', b'{"a":"\\u00e9"}', b"a: b\n", b'{"a":1,"a":2}'):
-        assert pairs.equal_json(serializer.decode_yaml(await apart.applied(text)), serializer.decode_yaml(text))
+        assert pairs.equal_json(serializer.decode_yaml(await apart.parse_applied(text)), serializer.decode_yaml(text))
     with pytest.raises(serializer.YAMLError, match="did not find expected"):
-        serializer.decode_yaml(await apart.applied(b"a: ["))
+        serializer.decode_yaml(await apart.parse_applied(b"a: ["))
 
 
-async def test_what_is_needed_of_repeated_keys_comes_along(apart: Offload) -> None:
+async def test_what_is_needed_of_repeated_keys_comes_along(apart: ParserProcess) -> None:
     raw = b'{"a":{"b":1.5},"a":[{}]}'
-    found = await apart.json(raw)
+    found = await apart.parse_json(raw)
     assert found.pairs is not None
     assert repeats.read_pairs(found) is found.pairs
     assert repeats.read_pairs(found) == repeats.read_pairs(raw)
-    assert (await apart.json(b'{"a":1}')).pairs is None
+    assert (await apart.parse_json(b'{"a":1}')).pairs is None
 
 
-async def test_a_text_that_is_kept_is_the_same_each_time(apart: Offload) -> None:
+async def test_a_text_that_is_kept_is_the_same_each_time(apart: ParserProcess) -> None:
     raw = b'[{"value":[1.0,{}]}]'
-    found = await apart.json(raw)
+    found = await apart.parse_json(raw)
     found.kept = True
     for _ in range(3):
         floats: serializer.Floats = []
@@ -78,12 +82,12 @@ async def test_a_text_that_is_kept_is_the_same_each_time(apart: Offload) -> None
 
 
 async def test_what_takes_too_long_is_ended_and_the_next_is_not_kept_waiting() -> None:
-    apart, slow = Offload(), Offload(0.0)
+    apart, slow = ParserProcess(), ParserProcess(0.0)
     try:
-        await apart.yaml(b"a: 1")
+        await apart.parse_yaml(b"a: 1")
         with pytest.raises(Timeout, match="did not complete within the allotted timeout"):
-            await slow.yaml(b"x: [" + b"0," * 200_000 + b"0]")
-        assert serializer.decode_yaml(await apart.yaml(b"a: 1")) == {"a": 1}
+            await slow.parse_yaml(b"x: [" + b"0," * 200_000 + b"0]")
+        assert serializer.decode_yaml(await apart.parse_yaml(b"a: 1")) == {"a": 1}
     finally:
         apart.close()
         slow.close()
@@ -93,9 +97,9 @@ async def test_all_of_a_process_share_one_worker_which_goes_with_the_last(monkey
     monkeypatch.setattr(
         offload_module, "_SHARED", offload_module._Shared()
     )  # servers of other tests have the process's
-    one, other = Offload(), Offload()
-    await one.yaml(b"a: 1")
-    await other.yaml(b"a: 1")
+    one, other = ParserProcess(), ParserProcess()
+    await one.parse_yaml(b"a: 1")
+    await other.parse_yaml(b"a: 1")
     assert one._worker is other._worker
     assert one._worker is not None
     process = one._worker._process
@@ -106,20 +110,20 @@ async def test_all_of_a_process_share_one_worker_which_goes_with_the_last(monkey
     assert process.poll() is not None
 
 
-async def test_nobody_changes_how_often_threads_take_turns(apart: Offload) -> None:
+async def test_nobody_changes_how_often_threads_take_turns(apart: ParserProcess) -> None:
     before = sys.getswitchinterval()
-    work = asyncio.ensure_future(apart.yaml(b"x: [" + b"0," * 50_000 + b"0]"))
+    work = asyncio.ensure_future(apart.parse_yaml(b"x: [" + b"0," * 50_000 + b"0]"))
     await asyncio.sleep(0)
     assert sys.getswitchinterval() == before
     await work
 
 
-async def test_more_than_may_wait_is_refused(apart: Offload, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_than_may_wait_is_refused(apart: ParserProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offload_module, "_WAITING", 1)
-    first = asyncio.ensure_future(apart.yaml(b"a: 1"))
+    first = asyncio.ensure_future(apart.parse_yaml(b"a: 1"))
     await asyncio.sleep(0)
     with pytest.raises(TooManyRequests):
-        await apart.yaml(b"a: 1")
+        await apart.parse_yaml(b"a: 1")
     await first
 
 

@@ -28,7 +28,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Weighted]:
     account = Weighted("tests.kinds.test_compiled", compiled._LEAST, TOTAL)
     monkeypatch.setattr(compiled, "_account", account)
     yield account
-    account.clear()
+    account.drop_all()
 
 
 def wide(name: str, fields: int = 60) -> Kind:
@@ -91,7 +91,7 @@ def test_a_dropped_kind_still_validates(account: Weighted) -> None:
     assert write(kind) == []
     complete(kind)
     for _ in range(2):
-        account.clear()
+        account.drop_all()
         assert not kind.is_complete
         assert not kind._made
         assert account.weight == 0
@@ -120,7 +120,7 @@ def test_a_form_that_is_dropped_in_the_middle_of_its_use_does_its_work(account: 
     kind = custom()
     version = kind.versions[0]
     schema = kind.strategy.schema(version)  # type: ignore[attr-defined]
-    account.clear()
+    account.drop_all()
     assert not schema.validate(whole(GOOD))
     assert all(schema.validate(whole(bad)) for bad in copy.deepcopy(BAD))
 

@@ -14,7 +14,7 @@ BIG = 3 << 20
 
 
 async def hold(of: FairQueue, user: str, log: list[str], go: asyncio.Event, size: int = BIG) -> None:
-    async with of.turn(user, size):
+    async with of.wait_turn(user, size):
         log.append(user)
         await go.wait()
 

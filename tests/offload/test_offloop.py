@@ -122,7 +122,7 @@ async def test_an_error_holds_nothing_that_was_worked_on() -> None:
         spin()
 
     async def request(late: bool) -> None:
-        async with beside.turn("a", 1):
+        async with beside.wait_turn("a", 1):
             await handle(late)
 
     async def handle(late: bool) -> None:
@@ -178,9 +178,9 @@ async def test_each_piece_has_a_meter_of_its_own_and_short_work_has_none() -> No
 async def test_what_was_made_for_a_request_goes_after_it_in_pieces() -> None:
     beside = OffLoop()
     try:
-        async with beside.turn("u", 1 << 20):
+        async with beside.wait_turn("u", 1 << 20):
             made = await beside.run(1 << 20, lambda: [[n] for n in range(5000)])
-            beside.keep({"a": [made]})
+            beside.free_later({"a": [made]})
             assert not gc.isenabled()
         assert made[7] == [7]  # who has it still, has it
         while not gc.isenabled():  # noqa: ASYNC110
@@ -191,7 +191,7 @@ async def test_what_was_made_for_a_request_goes_after_it_in_pieces() -> None:
 
 async def test_a_turn_of_a_server_that_stopped_leaves_nothing_behind() -> None:
     beside = OffLoop()
-    async with beside.turn("u", 1 << 20):
+    async with beside.wait_turn("u", 1 << 20):
         await beside.run(1 << 20, divmod, 7, 2)
         beside.close()
         with pytest.raises(Unavailable):

@@ -179,7 +179,7 @@ def settle(server: Server) -> None:
 
 def read_state(server: Server) -> State:
     records = server.snapshot().records
-    return {key: serializer.decode_json(stored.at(1)) for key, stored in records.items()}
+    return {key: serializer.decode_json(stored.with_revision(1)) for key, stored in records.items()}
 
 
 async def plan_case(case: Case, text: str, server: Server) -> tuple[Plan, State, State]:
@@ -190,13 +190,13 @@ async def plan_case(case: Case, text: str, server: Server) -> tuple[Plan, State,
 
     async def observe(simulation: Simulation, revision: int) -> None:
         for record in await simulation.read_records():
-            after[record.key] = serializer.decode_json(record.stored.at(1))
+            after[record.key] = serializer.decode_json(record.stored.with_revision(1))
         before.update(after)
         for change in reversed(await simulation.api.store.read_changes("/", revision)):
             if change.before is None:
                 before.pop(change.key, None)
             else:
-                before[change.key] = serializer.decode_json(change.before.stored.at(1))
+                before[change.key] = serializer.decode_json(change.before.stored.with_revision(1))
 
     api = RunningAPI(read_kubeconfig(server.kubeconfig))
     plan = await make_plan(items, faults, api, case.chosen, observe=observe)

@@ -93,7 +93,7 @@ class Holder:
 
     used = False
 
-    def drop(self, forced: bool = False) -> bool:
+    def drop_value(self, forced: bool = False) -> bool:
         if self.used and not forced:
             self.used = False
             return False
@@ -105,13 +105,13 @@ def test_what_weighs_too_much_together_goes_one_by_one() -> None:
     kept = Weighted("tests.runtime.test_bounded", 10, 100)
     first, *others, last = holders = [Holder() for _ in range(11)]
     for holder in holders:
-        kept.keep(holder, 1)
+        kept.set_weight(holder, 1)
     assert (first.dropped, sum(holder.dropped for holder in others), last.dropped, kept.weight) == (1, 0, 0, 100)
-    kept.keep(first, 55)
+    kept.set_weight(first, 55)
     assert [holder.dropped for holder in holders] == [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
-    kept.keep(last, 500)
+    kept.set_weight(last, 500)
     assert (kept.weight, last.dropped) == (500, 0)
-    kept.clear()
+    kept.drop_all()
     assert (kept.weight, last.dropped, first.dropped) == (0, 1, 2)
 
 
@@ -122,14 +122,14 @@ def test_a_pinned_or_lately_used_value_stays() -> None:
     kept.pin(pinned)
     used.used = True
     for holder in holders:
-        kept.keep(holder, 10)
+        kept.set_weight(holder, 10)
     assert [holder.dropped for holder in holders] == [0, 0, 1, 0]
     kept.unpin(pinned)
-    kept.keep(idle, 30)  # over the total whatever is dropped
+    kept.set_weight(idle, 30)  # over the total whatever is dropped
     assert [holder.dropped for holder in holders] == [0, 1, 1, 1]
     assert kept.weight == 40
     kept.unpin(pinned)
-    kept.keep(idle, 30)
+    kept.set_weight(idle, 30)
     assert (pinned.dropped, idle.dropped, kept.weight) == (1, 1, 30)
-    kept.forget(idle)
+    kept.remove_holder(idle)
     assert kept.weight == 0

@@ -32,9 +32,9 @@ def until(truth: bool) -> None:
 def test_a_pause_lasts_until_the_last_is_done() -> None:
     pause = Pause()
     one, other = pause.pause_collector(), pause.pause_collector()
-    pause.end(one)
+    pause.end_pause(one)
     assert not gc.isenabled()
-    pause.end(other)
+    pause.end_pause(other)
     assert gc.isenabled()
 
 
@@ -43,13 +43,13 @@ def test_it_goes_on_after_a_while_whoever_forgot_to_say_so() -> None:
     late = pause.pause_collector()
     while not gc.isenabled():  # which takes processor time
         pass
-    pause.end(late)  # which counts for nothing in later pauses
+    pause.end_pause(late)  # which counts for nothing in later pauses
     again = Pause()
     number = again.pause_collector()
     assert not gc.isenabled()
-    pause.end(late)
+    pause.end_pause(late)
     assert not gc.isenabled()
-    again.end(number)
+    again.end_pause(number)
     assert gc.isenabled()
 
 
@@ -68,13 +68,13 @@ def test_time_in_which_nothing_is_done_does_not_count(monkeypatch: pytest.Monkey
     assert not gc.isenabled()
     now = 1.0
     until(True)
-    pause.end(number)
+    pause.end_pause(number)
 
 
 def test_who_has_it_off_has_it_off() -> None:
     pause = Pause()
     gc.disable()
-    pause.end(pause.pause_collector())
+    pause.end_pause(pause.pause_collector())
     assert not gc.isenabled()
 
 
@@ -82,7 +82,7 @@ def test_no_thread_is_left() -> None:
     before = threading.active_count()
     pause = Pause()
     for _ in range(5):
-        pause.end(pause.pause_collector())
+        pause.end_pause(pause.pause_collector())
     end = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.001)
@@ -111,10 +111,10 @@ def test_long_lists_go_in_slices() -> None:
 
 def test_the_collector_does_not_run_in_a_short_piece_of_work() -> None:
     pause = Pause()
-    assert pause.run(gc.isenabled) is False
+    assert pause.run_paused(gc.isenabled) is False
     assert gc.isenabled()
     number = pause.pause_collector()
-    assert pause.run(gc.isenabled) is False
+    assert pause.run_paused(gc.isenabled) is False
     assert not gc.isenabled()
-    pause.end(number)
+    pause.end_pause(number)
     assert gc.isenabled()

@@ -121,7 +121,7 @@ def test_a_draft_is_seen_by_nobody_before_it_is_published() -> None:
     draft = off_loop(work)
     assert table == {}
     assert holder.empty is None
-    draft.publish()
+    draft.publish_values()
     assert table == {"a": 1}
     assert vars(holder) == {"asked": 1, "empty": 2, "made": 1}
 
@@ -139,7 +139,7 @@ def test_what_fails_leaves_nothing_behind() -> None:
         with pytest.raises(ValueError):
             make_once(table, "a", fails)
         assert make_once(table, "a", lambda: 1) == 1
-    draft.publish()
+    draft.publish_values()
     assert table == {"a": 1}
 
 
@@ -153,6 +153,6 @@ def test_a_table_of_its_own_is_never_published() -> None:
     off_loop(work)
     with draft_values() as draft:
         work()
-    draft.publish()
+    draft.publish_values()
     assert table == {}
     assert own_table(table) is table

@@ -14,8 +14,8 @@ async def test_users_take_turns() -> None:
     made = Pace()
     done: list[str] = []
     for _ in range(3):
-        made.soon("a", lambda: done.append("a"))
-    made.soon("b", lambda: done.append("b"))
+        made.run_soon("a", lambda: done.append("a"))
+    made.run_soon("b", lambda: done.append("b"))
     for _ in range(10):
         await asyncio.sleep(0)
     assert "".join(done) in ("abaa", "baaa")
@@ -23,7 +23,7 @@ async def test_users_take_turns() -> None:
 
 async def test_what_only_begins_is_all_that_is_done_in_a_turn() -> None:
     made = Pace()
-    resting = [asyncio.ensure_future(made.rest(user)) for user in "abc"]
+    resting = [asyncio.ensure_future(made.wait_turn(user)) for user in "abc"]
     await asyncio.sleep(0)
     seen: list[int] = []
     while not all(task.done() for task in resting):
@@ -41,7 +41,7 @@ async def test_what_is_begun_counts_for_as_long_as_it_will_take() -> None:
         return 0.0004
 
     for _ in range(12):
-        made.soon("a", begin)
+        made.run_soon("a", begin)
     most = before = 0
     while len(begun) < 12:
         await asyncio.sleep(0)
@@ -80,8 +80,8 @@ async def test_items_that_take_long_come_one_by_one(monkeypatch: pytest.MonkeyPa
 
 async def test_who_gives_up_takes_nobodys_turn() -> None:
     made = Pace()
-    gone = asyncio.ensure_future(made.rest("a"))
+    gone = asyncio.ensure_future(made.wait_turn("a"))
     await asyncio.sleep(0)
     gone.cancel()
-    await made.rest("b")
+    await made.wait_turn("b")
     assert gone.cancelled()

@@ -57,8 +57,8 @@ def test_notes_tell_which_releases_answer_alike() -> None:
     notes = Notes(Release("1.34", 34, frozenset({"New"}), lambda field, said: said.upper()))
     assert not notes.release.has("New")
     assert notes.release.word("a", "b") == "B"
-    notes.ask("1.33-")
-    assert notes.agree(Release("1.33", 33, frozenset({"New", "Newer"}), lambda field, said: said.upper()))
-    assert not notes.agree(Release("1.32", 32, frozenset({"New"}), lambda field, said: said.upper()))
-    assert not notes.agree(Release("1.34", 34, frozenset(), lambda field, said: said.upper()))
-    assert not notes.agree(Release("1.34", 34, frozenset({"New"})))
+    notes.note_span("1.33-")
+    assert notes.agrees_with(Release("1.33", 33, frozenset({"New", "Newer"}), lambda field, said: said.upper()))
+    assert not notes.agrees_with(Release("1.32", 32, frozenset({"New"}), lambda field, said: said.upper()))
+    assert not notes.agrees_with(Release("1.34", 34, frozenset(), lambda field, said: said.upper()))
+    assert not notes.agrees_with(Release("1.34", 34, frozenset({"New"})))

@@ -244,7 +244,7 @@ def test_a_dear_pattern_finds_what_it_finds_as_it_is(pattern: str, texts: list[s
 def test_a_pattern_that_was_dropped_is_compiled_again() -> None:
     pattern = regex.make_matcher("^ab{2}$")
     assert pattern("abb")
-    pattern.drop()
+    pattern.drop_value()
     assert pattern("abb")
     assert not pattern("ab")
 

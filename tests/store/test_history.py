@@ -34,10 +34,10 @@ def fill(wanted: Keep, writes: list[tuple[int, int]]) -> tuple[History, int]:
     for revision, (replaced, seconds) in enumerate(writes, 1):
         now += seconds
         found.note_writes(revision, replaced, now)
-        while due := found.due(now):
+        while due := found.find_due(now):
             assert due > gone
             gone = due
-            found.forget(gone)
+            found.note_forgotten(gone)
     return found, gone
 
 
@@ -57,8 +57,8 @@ def test_it_is_bounded_by_all_three_and_nothing_newer_than_needed_is_forgotten(w
 def test_age_ends_it_where_nobody_writes() -> None:
     found = History(Keep(age=60.0))
     found.note_writes(1, 10, 1000)
-    assert found.due(1060) == 0
-    assert found.due(1061) == 1
+    assert found.find_due(1060) == 0
+    assert found.find_due(1061) == 1
 
 
 def test_a_clock_that_goes_back_stands_still_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:

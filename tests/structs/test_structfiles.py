@@ -235,7 +235,7 @@ def test_work_off_the_loop_keeps_the_fields_that_it_parses_to_itself(file: Struc
         made = part.parts
         assert part.parts is made
         assert "parts" not in vars(part)
-    draft.publish()
+    draft.publish_values()
     assert part.parts is made
 
 

@@ -61,7 +61,7 @@ def make_read(release: Release) -> Read:
 def _read_again(kind: Kind, release: Release, stored: Stored) -> Stored:
     """Return a stored object with the fields of a release; the same where it has these, or cannot be read."""
     try:
-        obj = serializer.decode_own(stored.at(0))
+        obj = serializer.decode_own(stored.with_revision(0))
         version = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         struct = kind.struct_of(version) if version is not None else kind.struct
         assert struct is not None

@@ -32,7 +32,7 @@ class Entry:
         self.revision = record.revision
         self.created = record.created
         self.offset = record.stored.offset
-        self.body = record.stored.at(record.revision)
+        self.body = record.stored.with_revision(record.revision)
         self._forms: dict[Any, Any] | None = None
         self._labels: dict[str, str] | None = None
 
@@ -57,7 +57,7 @@ class Entry:
     @property
     def stored(self) -> Stored:
         """The value as stored."""
-        return Stored.cut(self.body, self.offset, self.revision)
+        return Stored.split(self.body, self.offset, self.revision)
 
     @property
     def terminating(self) -> bool:
@@ -74,7 +74,7 @@ class Entry:
         shown = Entry.__new__(Entry)
         shown.key, shown.namespace = self.key, self.namespace
         shown.revision, shown.created, shown.offset = revision, self.created, self.offset
-        shown.body = self.stored.at(revision)
+        shown.body = self.stored.with_revision(revision)
         shown._forms = None
         shown._labels = self._labels
         return shown

@@ -156,7 +156,7 @@ class WatchCache:
                     entries[record.key] = self.make_entry(record)
             if not after:
                 return entries
-            await rest.take(time.perf_counter() - began)
+            await rest.wait_rest(time.perf_counter() - began)
 
     async def reload(self) -> None:
         """Read the state again after changes were lost. Raises StoreError.

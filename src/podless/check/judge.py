@@ -132,7 +132,7 @@ class Judge:
         """Return whether this judge would return the same outcome, given that of a judge for another release."""
         while outcome.texts:
             _ask(outcome.notes, *outcome.texts.pop())
-        return outcome.notes.agree(self.release) and all(
+        return outcome.notes.agrees_with(self.release) and all(
             self._find_kind(*name) == known for name, known in outcome.looked.items()
         )
 
@@ -349,7 +349,7 @@ def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
 def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
     """Record which fields of an object depend on the release."""
     for span, gate in set(find_dates(struct, serializer.decode_json(text))):
-        notes.ask(span)
+        notes.note_span(span)
         if gate:
             notes.release.has(gate)
 

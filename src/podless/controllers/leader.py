@@ -56,7 +56,7 @@ async def find_holder(store: Store) -> str:
     async def look() -> tuple[int, str]:
         for record in (await store.read_range(key))[0]:
             if record.key == key:
-                spec = serializer.decode_own(record.stored.at(record.revision)).get("spec") or {}
+                spec = serializer.decode_own(record.stored.with_revision(record.revision)).get("spec") or {}
                 return record.revision, str(spec.get("holderIdentity") or "")
         return 0, ""
 

@@ -70,7 +70,7 @@ class Quotas(Controller):
         """Update the status of a quota to the current usage."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        found = await self.api.off_loop.slice(self._counted_kinds, hard)
+        found = await self.api.off_loop.run_in_slices(self._counted_kinds, hard)
         there = {name: await self._follow(kind) for name, kind in found.items()}
         metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
 
@@ -84,7 +84,7 @@ class Quotas(Controller):
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
-        if obj != await self.api.off_loop.slice(count, obj):
+        if obj != await self.api.off_loop.run_in_slices(count, obj):
             await report_status(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:

@@ -41,7 +41,7 @@ class StateReader:
 
     def __init__(self, start: Mapping[str, Stored], ignore: Iterable[str] = ()) -> None:
         self._paths = [tuple(path.split(".")) for path in ignore]
-        objects = {key: orjson.loads(stored.at(0)) for key, stored in start.items()}
+        objects = {key: orjson.loads(stored.with_revision(0)) for key, stored in start.items()}
         uids = {_uid_of(obj): _place(key, {}) for key, obj in objects.items()}
         self._known = {key: _Known(start[key], _uid_of(obj), self._show(obj, {}, uids)) for key, obj in objects.items()}
 
@@ -60,7 +60,7 @@ class StateReader:
                 uids[known.uid] = place
                 shown[key] = known.shown
             else:
-                obj = changed[key] = orjson.loads(stored.at(0))
+                obj = changed[key] = orjson.loads(stored.with_revision(0))
                 uids[_uid_of(obj)] = place
         shown |= {key: self._show(obj, generated, uids) for key, obj in changed.items()}
         return dict(sorted((_place(key, generated), obj) for key, obj in shown.items() if _is_told(key)))

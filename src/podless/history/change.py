@@ -47,7 +47,7 @@ def operation_of(written: Written) -> str:
 
 def decode_state(stored: Stored, revision: int) -> Object:
     """Return the object that was stored."""
-    obj: Object = orjson.loads(stored.at(revision))
+    obj: Object = orjson.loads(stored.with_revision(revision))
     return obj
 
 

@@ -250,7 +250,7 @@ class APIHandler:
                 return await self._show(request, call, outcome, form)
             answer = render_response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress_answer(request, answer)
-        async with self._api.off_loop.turn(call.user.name, size):
+        async with self._api.off_loop.wait_turn(call.user.name, size):
             async with keep_ready(self._api, call.kind, call.subresource):
                 outcome = await self._written(call, verb)
                 lay_out(call, form)

@@ -24,7 +24,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return handler(request)
 
         async def later(request: Request) -> Answer:
-            decision = await off_loop.slice(authorizer.decide, request.user, request.info.asked)
+            decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.asked)
             return await settle_answer(go_on(request, decision))
 
         def handle(request: Request) -> Answer | Pending:

@@ -101,7 +101,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             if not self._paused:
                 self._transport.pause_reading()
             user = self._current.user.name if self._current is not None else self._out.user
-            self._shared.pace.soon(user, self._rested)
+            self._shared.pace.run_soon(user, self._rested)
 
     def _rested(self) -> float:
         self._resting = False
@@ -125,7 +125,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         if self._waiting or self._rest:
             self._hush()
             if not self._waiting and self._current is None:
-                self._shared.pace.soon(self._out.user, self._go_on)
+                self._shared.pace.run_soon(self._out.user, self._go_on)
 
     def _feed_pieces(self, data: bytes | memoryview) -> None:
         start = 0

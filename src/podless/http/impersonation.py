@@ -24,7 +24,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return handler(request)
 
         async def later(request: Request, other: User) -> Answer:
-            user = await off_loop.slice(
+            user = await off_loop.run_in_slices(
                 impersonation.impersonate_user, authorizer, request.user, other, request.info.asked
             )
             return await settle_answer(go_on(request, user))

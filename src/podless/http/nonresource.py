@@ -183,7 +183,7 @@ class NonResource:
             raise PageNotFound
         if len(parts) == 1:
             return self._root(request, accept, lambda: discovery.groups_document(registry), core=False)
-        return self._off_loop.slice(self._below, request, parts, accept)
+        return self._off_loop.run_in_slices(self._below, request, parts, accept)
 
     def _below(self, request: Request, parts: list[str], accept: str) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
@@ -202,7 +202,7 @@ class NonResource:
         """Return /api or /apis: plain, or aggregated with an ETag and cached until a kind changes."""
         form = _form(request, accept, aggregated=core or request.path == "/apis")
         if not form.target:
-            return self._off_loop.slice(lambda: _document(plain(), form))
+            return self._off_loop.run_in_slices(lambda: _document(plain(), form))
         if self._generation != self._registry.generation:
             self._kept.clear()
             self._generation = self._registry.generation
@@ -216,7 +216,7 @@ class NonResource:
         kept = self._kept.get((core, form.version))
         if kept is None:
             generation = self._registry.generation
-            kept = await self._off_loop.slice(_encoded, self._registry, core, form.version)
+            kept = await self._off_loop.run_in_slices(_encoded, self._registry, core, form.version)
             if generation == self._registry.generation == self._generation:
                 self._kept[core, form.version] = kept
         body, tag = kept

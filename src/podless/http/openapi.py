@@ -95,11 +95,11 @@ class OpenAPI:
         until = time.perf_counter() + _WHILE
         for make, keep, long in steps:
             if long:
-                keep(await self._off_loop.make(LONG, make))
+                keep(await self._off_loop.make_value(LONG, make))
             else:
                 keep(make())
             if time.perf_counter() > until:
-                await self._pace.rest(user)
+                await self._pace.wait_turn(user)
                 until = time.perf_counter() + _WHILE
 
 

@@ -189,7 +189,7 @@ class Outgoing:
 
     def soon(self, work: Callable[[], float | None]) -> None:
         """Run work at this user's next turn."""
-        self._pace.soon(self.user, work)
+        self._pace.run_soon(self.user, work)
 
 
 class StreamSink(Sink):

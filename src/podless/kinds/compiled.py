@@ -62,7 +62,7 @@ class Compiled:
     def set_weight(self, weight: int) -> None:
         """Set the bytes of the form."""
         self._weight = weight
-        _account.keep(self._place, weight)
+        _account.set_weight(self._place, weight)
 
     def weigh(self, values: list[Any]) -> int:
         """Measure the form and more values that belong to it, in bytes."""
@@ -111,8 +111,8 @@ class _Place:
     __slots__ = ("_form",)
 
     def __init__(self, form: Compiled) -> None:
-        self._form = ref(form, lambda _: _account.forget(self))
+        self._form = ref(form, lambda _: _account.remove_holder(self))
 
-    def drop(self, forced: bool = False) -> bool:
+    def drop_value(self, forced: bool = False) -> bool:
         form = self._form()
         return form is None or form.drop(forced)

@@ -153,7 +153,7 @@ class Kind:
         complete = self._made
 
         def publish() -> None:
-            draft.publish()
+            draft.publish_values()
             complete["complete"] = True
             self.strategy.set_weight(weight)
 

@@ -26,25 +26,25 @@ class FairQueue:
         self.refused = 0
 
     @asynccontextmanager
-    async def turn(self, user: str, size: int) -> AsyncIterator[None]:
+    async def wait_turn(self, user: str, size: int) -> AsyncIterator[None]:
         """Wait until a user's request of this size (bytes) is admitted, and hold its place in the block.
 
         Raises TooManyRequests if too many requests are queued, and after 15 s.
         """
         size = min(size, _MOST)
         if self.waiting or self._taken + size > _MOST:
-            await self._wait(user, size)
+            await self._queue_request(user, size)
         else:
             self._taken += size
         try:
             yield
         finally:
             self._taken -= size
-            self._next()
+            self._admit_next()
 
-    async def _wait(self, user: str, size: int) -> None:
+    async def _queue_request(self, user: str, size: int) -> None:
         if self.waiting >= _WAITING or len(self._queues.get(user, ())) >= _OWN:
-            raise self._refusal()
+            raise self._make_refusal()
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(user, deque()).append((size, turn))
         self.waiting += 1
@@ -54,27 +54,27 @@ class FairQueue:
         except BaseException as error:
             if turn.done() and not turn.cancelled():  # admitted at the moment of the timeout or cancellation
                 self._taken -= size
-                self._next()
+                self._admit_next()
             else:
-                self._forget(user, size, turn)
+                self._leave_queue(user, size, turn)
             if isinstance(error, TimeoutError):
-                raise self._refusal() from None
+                raise self._make_refusal() from None
             raise
 
-    def _refusal(self) -> TooManyRequests:
+    def _make_refusal(self) -> TooManyRequests:
         self.refused += 1
         return TooManyRequests(_REFUSAL, {"retryAfterSeconds": 1})
 
-    def _forget(self, user: str, size: int, turn: asyncio.Future[None]) -> None:
+    def _leave_queue(self, user: str, size: int, turn: asyncio.Future[None]) -> None:
         queue = self._queues.get(user, deque())
-        if (size, turn) in queue:  # else `_next` has already passed over it
+        if (size, turn) in queue:  # else `_admit_next` has already passed over it
             queue.remove((size, turn))
             self.waiting -= 1
             if not queue:
                 del self._queues[user]
-        self._next()
+        self._admit_next()
 
-    def _next(self) -> None:
+    def _admit_next(self) -> None:
         """Admit the next requests while there is room."""
         while self._queues:
             user = next(iter(self._queues))

@@ -21,7 +21,7 @@ from podless.codec.serializer import in_steps
 from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
 from podless.offload.giveway import make_meter
-from podless.offload.process import Offload
+from podless.offload.process import ParserProcess
 from podless.runtime import memo
 from podless.runtime.freeing import collect_parts, release_parts
 from podless.runtime.gcpause import PAUSE, pause_gc
@@ -55,7 +55,7 @@ def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
 def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
     """Return the result of some work, and a function that publishes the lazy values that it computed."""
     with memo.draft_values() as draft:
-        return work(), draft.publish
+        return work(), draft.publish_values
 
 
 class OffLoop:
@@ -65,9 +65,9 @@ class OffLoop:
     object.
     """
 
-    def __init__(self, seconds: float = SECONDS, worker: Offload | None = None) -> None:
+    def __init__(self, seconds: float = SECONDS, worker: ParserProcess | None = None) -> None:
         self._seconds = seconds
-        self.worker = worker or Offload()
+        self.worker = worker or ParserProcess()
         self.slices = Slices(seconds)
         self._thread: ThreadPoolExecutor | None = None
         self._loop: int | None = None  # clock id of the loop's thread
@@ -76,9 +76,9 @@ class OffLoop:
         self.turns = FairQueue()
 
     @asynccontextmanager
-    async def turn(self, user: str, size: int) -> AsyncIterator[None]:
+    async def wait_turn(self, user: str, size: int) -> AsyncIterator[None]:
         """Wait until a request of this size (bytes) is admitted. Frees its large values in pieces afterwards."""
-        async with self.turns.turn(user, size):
+        async with self.turns.wait_turn(user, size):
             made: list[Any] = []
             token = _made.set(made)
             pause = PAUSE.pause_collector()
@@ -89,7 +89,7 @@ class OffLoop:
                 raise
             finally:
                 _made.reset(token)
-                await self._let_go(made, pause)
+                await self._free_values(made, pause)
 
     @staticmethod
     def is_long(size: int) -> bool:
@@ -105,7 +105,7 @@ class OffLoop:
             return await self.slices.run(partial(work, *args, **kwargs))
         return await self.run_on_thread(work, *args, **kwargs)
 
-    async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def run_in_slices(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run work on the loop in slices. Raises the error of the work, and Timeout if it takes too long."""
         return await self.slices.run(partial(work, *args, **kwargs))
 
@@ -123,17 +123,17 @@ class OffLoop:
         finally:
             del piece
             self._waiting -= 1
-        self.keep(found)
+        self.free_later(found)
         return found
 
-    async def make(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def make_value(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
         found, publish = await self.run_on_thread(_drafted, partial(work, *args, **kwargs))
         publish()
         return found
 
-    def keep(self, value: Any) -> None:
+    def free_later(self, value: Any) -> None:
         """Record a large value that was made for the current request, so that it is freed in pieces afterwards."""
         if (made := _made.get()) is not None:
             made.append(value)
@@ -146,19 +146,19 @@ class OffLoop:
             self._loop = find_thread_clock()
         return self._thread
 
-    async def _let_go(self, made: list[Any], pause: int) -> None:
+    async def _free_values(self, made: list[Any], pause: int) -> None:
         """Free values in pieces on the thread. The garbage collector stays paused until then."""
         held: list[Any] = []
 
         def go() -> None:
             release_parts(held)
-            PAUSE.end(pause)
+            PAUSE.end_pause(pause)
 
         def submit() -> None:
             if self._thread is not None:
                 self._thread.submit(go)
             else:
-                PAUSE.end(pause)
+                PAUSE.end_pause(pause)
 
         loop = asyncio.get_running_loop()
         try:

@@ -61,8 +61,8 @@ class _Worker:
             process.stdin.write(worker.HEAD.pack(kind, seconds, len(raw)))
             process.stdin.write(raw)
             process.stdin.flush()
-            size = worker.SIZE.unpack(_exactly(process.stdout, worker.SIZE.size))[0]
-            made = _exactly(process.stdout, size)
+            size = worker.SIZE.unpack(_read_exactly(process.stdout, worker.SIZE.size))[0]
+            made = _read_exactly(process.stdout, size)
         except (OSError, EOFError):
             self._end()
             raise Timeout(_LATE, {}) from None
@@ -126,7 +126,7 @@ class _Pieces:
         return b""
 
 
-def _exactly(pipe: BinaryIO | Any, size: int) -> bytes:
+def _read_exactly(pipe: BinaryIO | Any, size: int) -> bytes:
     data: bytes = pipe.read(size)
     if len(data) < size:
         raise EOFError
@@ -149,7 +149,7 @@ class _Shared:
                 self._worker = _Worker()
             return self._worker
 
-    def give(self) -> None:
+    def return_worker(self) -> None:
         """Release the worker for one user. The last call stops it."""
         with self._lock:
             self._users -= 1
@@ -162,26 +162,26 @@ class _Shared:
 _SHARED = _Shared()
 
 
-class Offload:
+class ParserProcess:
     """Parses long bodies in the worker process. seconds: limit for each body. Call `close` at the end."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._worker: _Worker | None = None
 
-    async def yaml(self, raw: bytes) -> serializer.ParsedYAML:
+    async def parse_yaml(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a YAML text. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedYAML(raw)
         made.outcome = await self._run_work(worker.YAML, raw)
         return made
 
-    async def applied(self, raw: bytes) -> serializer.ParsedYAML:
+    async def parse_applied(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a text that may be JSON or YAML. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedYAML(raw)
         made.outcome = await self._run_work(worker.APPLIED, raw)
         return made
 
-    async def json(self, raw: bytes) -> serializer.ParsedJSON:
+    async def parse_json(self, raw: bytes) -> serializer.ParsedJSON:
         """Parse a JSON text. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedJSON(raw)
         made.outcome, made.pairs = await self._run_work(worker.JSON, raw)
@@ -196,4 +196,4 @@ class Offload:
         """Release the worker."""
         if self._worker is not None:
             self._worker = None
-            _SHARED.give()
+            _SHARED.return_worker()

@@ -60,7 +60,7 @@ def _describe(simulation: Simulation, key: str, before: Record | None, after: Re
 def _decode(record: Record | None) -> Object | None:
     if record is None:
         return None
-    obj: Object = serializer.decode_json(record.stored.at(record.revision))
+    obj: Object = serializer.decode_json(record.stored.with_revision(record.revision))
     return obj
 
 

@@ -118,7 +118,7 @@ class WebhookClient:
 
     async def run_by_size(self, size: int, work: Callable[..., R], *about: Any) -> R:
         """Return the result of some work on so many bytes, run off the loop if they are many. Raises what it raises."""
-        return work(*about) if self._off_loop is None else await self._off_loop.make(size, work, *about)
+        return work(*about) if self._off_loop is None else await self._off_loop.make_value(size, work, *about)
 
     async def slice(self, work: Callable[..., R], *about: Any) -> R:
         """Return the result of some work, run on the loop in slices. Raises what it raises, and Timeout."""
@@ -130,7 +130,7 @@ class WebhookClient:
         Raises what the work raises, Timeout and TooManyRequests.
         """
         if self._off_loop is not None and len(answer) > _LONG:
-            answer = await self._off_loop.worker.json(answer)
+            answer = await self._off_loop.worker.parse_json(answer)
         return await self.run_by_size(len(answer), work, answer)
 
     async def close(self) -> None:

@@ -110,7 +110,7 @@ class _Answers(dict[Any, Any]):
 class Droppable(Protocol):
     """Holds a large value that can be computed again."""
 
-    def drop(self, forced: bool = False) -> bool:
+    def drop_value(self, forced: bool = False) -> bool:
         """Drop the value; its next use computes it again.
 
         Returns False, and keeps the value, if it was used since the last call. forced: drop it in any case.
@@ -127,12 +127,12 @@ class Weighted:
         self._least, self._total = least, total
         self._weights: dict[Droppable, int] = {}
         self._pins: dict[Droppable, int] = {}
-        # reentrant: the collector can run `forget` inside any other method
+        # reentrant: the collector can run `remove_holder` inside any other method
         self._lock = RLock()
         self.weight = 0
-        _caches.append(BoundedCache(name, total // least, self._weights.__len__, self.clear))
+        _caches.append(BoundedCache(name, total // least, self._weights.__len__, self.drop_all))
 
-    def keep(self, holder: Droppable, weight: int) -> None:
+    def set_weight(self, holder: Droppable, weight: int) -> None:
         """Set the bytes of a holder's value, and drop other values over the total."""
         with self._lock:
             self._count(holder, max(weight, self._least))
@@ -143,7 +143,7 @@ class Weighted:
                 first = next(iter(self._weights))
                 weighed = self._weights[first]
                 self._forget(first)
-                if first is holder or first in self._pins or not first.drop():
+                if first is holder or first in self._pins or not first.drop_value():
                     self._count(first, weighed)
 
     def pin(self, holder: Droppable) -> None:
@@ -158,7 +158,7 @@ class Weighted:
             if left:
                 self._pins[holder] = left
 
-    def forget(self, holder: Droppable) -> None:
+    def remove_holder(self, holder: Droppable) -> None:
         """Stop counting a holder whose value is gone."""
         with self._lock:
             self._forget(holder)
@@ -171,12 +171,12 @@ class Weighted:
     def _forget(self, holder: Droppable) -> None:
         self.weight -= self._weights.pop(holder, 0)
 
-    def clear(self) -> None:
+    def drop_all(self) -> None:
         """Drop all values."""
         with self._lock:
             for holder in list(self._weights):
                 self._forget(holder)
-                holder.drop(forced=True)
+                holder.drop_value(forced=True)
 
 
 class _Long(Exception):

@@ -29,11 +29,11 @@ class Pause:
         self._most = most
         self._lock = threading.Lock()
         self._wanted = 0  # callers in the present pause
-        self._number = 0  # number of the present pause: `end` ignores numbers of earlier ones
+        self._number = 0  # number of the present pause: `end_pause` ignores numbers of earlier ones
         self._ended = threading.Lock()  # held during a pause
 
     def pause_collector(self) -> int:
-        """Pause the collector. Return a number to pass to `end`."""
+        """Pause the collector. Return a number to pass to `end_pause`."""
         with self._lock:
             if not self._wanted:
                 if not gc.isenabled():  # the program has switched it off, and it stays off
@@ -46,7 +46,7 @@ class Pause:
             self._wanted += 1
             return self._number
 
-    def end(self, number: int) -> None:
+    def end_pause(self, number: int) -> None:
         """End the pause of one caller; the collector runs again after the last."""
         with self._lock:
             if number == self._number:
@@ -54,7 +54,7 @@ class Pause:
                 if not self._wanted:
                     self._go_on()
 
-    def run(self, work: Callable[[], T]) -> T:
+    def run_paused(self, work: Callable[[], T]) -> T:
         """Run a short piece of work without the collector, and return its result."""
         with self._lock:
             enabled = gc.isenabled()
@@ -93,4 +93,4 @@ def pause_gc() -> Iterator[None]:
     try:
         yield
     finally:
-        PAUSE.end(number)
+        PAUSE.end_pause(number)

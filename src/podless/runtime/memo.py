@@ -35,7 +35,7 @@ class Draft:
         # (id of the holder, key) -> (function that publishes the value, holder, value)
         self._made: dict[tuple[int, Any], tuple[Callable[[Any, Any, Any], None], Any, Any]] = {}
 
-    def get(
+    def make_value(
         self, put: Callable[[Any, Any, Any], None], holder: Any, key: Any, make: Callable[[], Any], needed: bool
     ) -> Any:
         """Return the value for a key of a holder, made once for this draft."""
@@ -47,7 +47,7 @@ class Draft:
             found = self._made.setdefault(place, (put, holder, make()))
         return found[2]
 
-    def find(self, holder: Any, key: Any) -> Any:
+    def find_value(self, holder: Any, key: Any) -> Any:
         """Return the value for a key of a holder if this draft has it, or None."""
         found = self._made.get((id(holder), key))
         return None if found is None else found[2]
@@ -56,7 +56,7 @@ class Draft:
         """Return all values of the draft."""
         return [value for _, _, value in self._made.values()]
 
-    def publish(self) -> None:
+    def publish_values(self) -> None:
         """Store all values in their holders. Call it on the loop."""
         for (_, key), (put, holder, value) in self._made.items():
             put(holder, key, value)
@@ -95,7 +95,7 @@ def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed:
     if found is _ABSENT:
         draft = _draft.get()
         if draft is not None:
-            found = draft.get(dict.__setitem__, table, key, make, needed)
+            found = draft.make_value(dict.__setitem__, table, key, make, needed)
         else:
             found = table.setdefault(key, make())
     kept: T = found
@@ -107,7 +107,7 @@ def find_value(table: dict[Any, Any], key: Any) -> Any:
     found = table.get(key, _ABSENT)
     if found is _ABSENT:
         draft = _draft.get()
-        return None if draft is None else draft.find(table, key)
+        return None if draft is None else draft.find_value(table, key)
     return found
 
 
@@ -121,7 +121,7 @@ def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
     draft = _draft.get()
     if draft is None:
         return table
-    private: dict[Any, Any] = draft.get(_nowhere, table, "own", dict, False)
+    private: dict[Any, Any] = draft.make_value(_nowhere, table, "own", dict, False)
     return private
 
 
@@ -133,7 +133,7 @@ def fill_attribute(holder: Any, name: str, make: Callable[[], T], *, needed: boo
     """Make an attribute that is empty, and keep it as `make_once` does, or as `remember_value` if not needed."""
     draft = _draft.get()
     if draft is not None:
-        drafted: T = draft.get(object.__setattr__, holder, name, make, needed)
+        drafted: T = draft.make_value(object.__setattr__, holder, name, make, needed)
         return drafted
     value = make()
     object.__setattr__(holder, name, value)

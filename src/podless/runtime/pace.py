@@ -36,7 +36,7 @@ class Pace:
         self._due = False
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def alone(self, user: str) -> asyncio.Lock:
+    def lock_of(self, user: str) -> asyncio.Lock:
         """Return the lock that serializes memory-intensive work of a user's watches.
 
         It exists as long as a watch refers to it.
@@ -46,7 +46,7 @@ class Pace:
             lock = self._alone[user] = asyncio.Lock()
         return lock
 
-    def soon(self, user: str, work: Callable[[], float | None]) -> None:
+    def run_soon(self, user: str, work: Callable[[], float | None]) -> None:
         """Run work for a user in a later iteration of the loop. It must not raise, and must end in a few
         milliseconds.
         """
@@ -56,7 +56,7 @@ class Pace:
         queue.append(work)
         self._again()
 
-    async def rest(self, user: str) -> None:
+    async def wait_turn(self, user: str) -> None:
         """Wait for this user's next turn, which is enough for some milliseconds of work."""
         turn = asyncio.get_running_loop().create_future()
 
@@ -66,7 +66,7 @@ class Pace:
                 return ALL
             return 0.0
 
-        self.soon(user, go)
+        self.run_soon(user, go)
         await turn
 
     async def slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
@@ -75,7 +75,7 @@ class Pace:
         start, look = 0, 1
         while start < len(items):
             if time.perf_counter() > until:
-                await self.rest(user)
+                await self.wait_turn(user)
                 until, look = time.perf_counter() + _PIECE, max(look // 2, 1)
             else:
                 look = min(look * 2, _LOOK)
@@ -106,4 +106,4 @@ class Pace:
                 break
         if self._queues and not self._due:
             self._due = True
-            self._rest.call(time.perf_counter() - began, self._turn)
+            self._rest.call_after_rest(time.perf_counter() - began, self._turn)

@@ -91,7 +91,7 @@ class Notes:
     """Records what code asks of a release. Another release with the same answers gives the same result.
 
     As a context manager, it sets the release and records questions. A cache of values that depend on the release must
-    ask again for each value that it returns, for example with `agree`.
+    ask again for each value that it returns, for example with `agrees_with`.
     """
 
     __slots__ = ("_names", "_plain", "_spans", "_token", "_words", "release")
@@ -114,16 +114,16 @@ class Notes:
         CURRENT.reset(self._token)
         self._token = None
         if around is self._plain:
-            self.agree(self._plain)  # Notes around these must record the same questions
+            self.agrees_with(self._plain)  # Notes around these must record the same questions
 
     def __bool__(self) -> bool:
         return bool(self._names.asked or self._spans or self._words)
 
-    def ask(self, span: str) -> None:
+    def note_span(self, span: str) -> None:
         """Note that the result depends on whether the release is in a span."""
         self._spans.add(span)
 
-    def agree(self, other: Release) -> bool:
+    def agrees_with(self, other: Release) -> bool:
         """Return whether another release answers all recorded questions in the same way."""
         plain = self._plain
         return (

@@ -27,14 +27,14 @@ class Rest:
     def __init__(self) -> None:
         self._active = 0.0  # loop time until which other work counts as active
 
-    def call(self, took: float, callback: Callable[[], object]) -> None:
+    def call_after_rest(self, took: float, callback: Callable[[], object]) -> None:
         """Call back when the work may continue. took: seconds of the piece that has ended."""
         self._pass_turn(asyncio.get_running_loop(), _TURNS, time.thread_time(), took, callback)
 
-    async def take(self, took: float) -> None:
+    async def wait_rest(self, took: float) -> None:
         """Wait until the work may continue. took: seconds of the piece that has ended."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.call(took, lambda: None if turn.done() else turn.set_result(None))
+        self.call_after_rest(took, lambda: None if turn.done() else turn.set_result(None))
         await turn
 
     def _pass_turn(

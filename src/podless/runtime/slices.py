@@ -195,7 +195,7 @@ class Slices:
         """Return a future that is done when the next slice may start. took: seconds of the slice that has ended."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
-            self._rest.call(took, self._wake)
+            self._rest.call_after_rest(took, self._wake)
         else:
             self._took = max(self._took, took)
         turn: asyncio.Future[None] = loop.create_future()
@@ -211,7 +211,7 @@ class Slices:
                 break
         if self._waiting:
             took, self._took = self._took, 0.0
-            self._rest.call(took, self._wake)
+            self._rest.call_after_rest(took, self._wake)
 
 
 class Pull(Generic[R]):
@@ -296,7 +296,7 @@ class _Driven(Coroutine[Any, Any, R]):
     def _resume_gc(self) -> None:
         if self._pause >= 0:
             pause, self._pause = self._pause, -1
-            PAUSE.end(pause)
+            PAUSE.end_pause(pause)
 
     def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
         if type(getcurrent()) is _Worker:

@@ -109,7 +109,7 @@ class Matcher:
         """Return whether a text contains the pattern."""
         return self.run(text)
 
-    def drop(self, forced: bool = False) -> bool:
+    def drop_value(self, forced: bool = False) -> bool:
         """Drop the compiled pattern. The next text compiles it again."""
         self.run = self._load_and_run
         return True
@@ -147,7 +147,7 @@ class Matcher:
             charge(length * size // _PER_STEP + length // _CHARACTERS_PER_STEP)
             return True
 
-        _kept.keep(self, weight)
+        _kept.set_weight(self, weight)
         contains = patterns.make_searcher(compiled, begins=begins, short=_SHORT // size, look=look)
         if least == 0 and most is None:
             return contains

@@ -136,7 +136,7 @@ class History:
         part.size += replaced
         self.size += replaced
 
-    def due(self, now: int, times: int = 1) -> int:
+    def find_due(self, now: int, times: int = 1) -> int:
         """Return the revision up to which the next step forgets, 0 if everything must be kept.
 
         times: multiplies the bounds.
@@ -153,7 +153,7 @@ class History:
                 break
         return found
 
-    def forget(self, revision: int) -> None:
+    def note_forgotten(self, revision: int) -> None:
         """Drop the records of states up to a revision, which are gone."""
         while self._parts and self._parts[0].last <= revision:
             self.size -= self._parts.popleft().size

@@ -20,13 +20,13 @@ class Stored(NamedTuple):
     data: bytes
     offset: int = 0
 
-    def at(self, revision: int) -> bytes:
+    def with_revision(self, revision: int) -> bytes:
         """Return the JSON with a revision in the gap."""
         return b"%b%d%b" % (self.data[: self.offset], revision, self.data[self.offset :])
 
     @classmethod
-    def cut(cls, body: bytes, offset: int, revision: int) -> Stored:
-        """Split the JSON of `at` at the gap again."""
+    def split(cls, body: bytes, offset: int, revision: int) -> Stored:
+        """Split the JSON of `with_revision` at the gap again."""
         return cls(body[:offset] + body[offset + len(str(revision)) :], offset)
 
 

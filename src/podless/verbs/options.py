@@ -236,7 +236,7 @@ async def read_list_options(
 ) -> ListOptions:
     """Read list options as `list_options` does, off the loop if selectors are long. Raises TooManyRequests, too."""
     size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
-    return await api.off_loop.make(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
+    return await api.off_loop.make_value(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)

@@ -81,14 +81,14 @@ async def parse_body(api: API, call: Call) -> None:
     if len(body) <= _MOST_YAML or "protobuf" in call.content_type:
         return
     if "yaml" not in call.content_type:
-        call.body = await worker.json(body) if len(body) > _MOST_JSON else body
+        call.body = await worker.parse_json(body) if len(body) > _MOST_JSON else body
     elif call.verb != "patch":
-        call.body = await worker.yaml(body)
+        call.body = await worker.parse_yaml(body)
     elif len(body) > _MOST_JSON:
-        call.body = await worker.applied(body)
+        call.body = await worker.parse_applied(body)
     else:
         read = await api.off_loop.run(len(body), yamlasjson.read_yaml_as_json, body)
-        call.body = read if read is not None else await worker.yaml(body)
+        call.body = read if read is not None else await worker.parse_yaml(body)
 
 
 async def _parse(api: API, write: Write) -> None:
@@ -204,9 +204,9 @@ async def _run_group(api: API, write: W, group: _Group[W]) -> None:
             if api.off_loop.is_long(cost):
                 async with keep_ready(api, write.call.kind, write.call.subresource):
                     await api.off_loop.run(cost, _walk, group.works, write)
-                api.off_loop.keep((*vars(write).values(), write.call.floats))
+                api.off_loop.free_later((*vars(write).values(), write.call.floats))
             else:
-                await api.off_loop.slice(_walk, group.works, write)
+                await api.off_loop.run_in_slices(_walk, group.works, write)
         except Unconverted as unconverted:  # a stage that raises this has changed nothing, so it can run again
             write.added = max(write.added, await unconverted.fetch(api.converter))
         else:

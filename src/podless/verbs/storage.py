@@ -123,7 +123,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
                 size = len(entry.body) if entry is not None else 0
                 async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
                     stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
-        if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
+        if stored is not None and entry is not None and stored.with_revision(entry.revision) == entry.body:
             return WriteResult(entry)  # no change, so watchers get no event
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
         operation = Operation(key, stored, expect, _frees(wanted))

@@ -83,7 +83,7 @@ class Watch:
         # batches that are delivered after the conversion of earlier ones; an empty batch ends the watch
         self._waiting: deque[Sequence[Event]] = deque()
         self._work: asyncio.Task[None] | None = None
-        self._turn = api.pace.alone(call.user.name)
+        self._turn = api.pace.lock_of(call.user.name)
         self._kind = call.kind  # the kind at the start of the watch
         self._scope = call.scope
         self._view: Any = self._view_key()
@@ -243,7 +243,7 @@ class Watch:
                 await self._convert(self._involved(events))
                 async with self._turn:  # one user at a time: a decoded object takes 20 times its bytes
                     if self._waiting:  # `stop` clears it
-                        await self._api.off_loop.slice(self._hand_over, events)
+                        await self._api.off_loop.run_in_slices(self._hand_over, events)
                 if self._waiting:
                     self._waiting.popleft()
         except APIError as error:

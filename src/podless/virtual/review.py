@@ -66,7 +66,7 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
     write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return AnswerDocument(await api.off_loop.slice(_decided, api, write.obj, write.subject), 201)
+        return AnswerDocument(await api.off_loop.run_in_slices(_decided, api, write.obj, write.subject), 201)
     return AnswerDocument(await _ANSWERS[asked.kind](api, call, write.obj), 201)
 
 
@@ -245,7 +245,7 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     if not namespace:
         raise BadRequest("no namespace on request")
     with pause_gc():  # the collector would look through the rules again and again
-        found, errors = await api.off_loop.slice(api.authorizer.rules, call.user, namespace)
+        found, errors = await api.off_loop.run_in_slices(api.authorizer.rules, call.user, namespace)
         status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)

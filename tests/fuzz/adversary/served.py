@@ -111,7 +111,7 @@ class Steps:
         while True:
             time.sleep(_LOOK)
             if (since := self.since) and time.monotonic() - since > 2 * _LOOK:
-                frame = PAUSE.run(sys._current_frames).get(self._loop)
+                frame = PAUSE.run_paused(sys._current_frames).get(self._loop)
                 if line := _lines(frame):
                     self._seen[line] += 1
                 del frame

@@ -105,7 +105,7 @@ async def test_a_holder_that_hangs_counts_on_nothing_when_the_key_is_taken(
     async def hang() -> None:
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr(store._alone, "_turn", hang)
+    monkeypatch.setattr(store._alone, "_take_turn", hang)
     await put(other, "/g/r/a", b"1")
     assert not store.has_newest(1 << 40)
     await put(store, "/g/r/b", b"1")

@@ -88,7 +88,7 @@ async def greeted(connect: Connect, settings: bytes = b"") -> tuple[Channel, Pee
 
 async def test_calls_are_answered_in_any_order(connect: Connect) -> None:
     channel, peer = await greeted(connect)
-    first, second = channel.call("/a", b"1"), channel.call("/a", b"2")
+    first, second = channel.begin_call("/a", b"1"), channel.begin_call("/a", b"2")
     assert [(await peer.hear(DATA))[2:] for _ in range(2)] == [(1, message(b"1")), (3, message(b"2"))]
     peer.answer(3, b"two")
     peer.answer(1, b"one")
@@ -98,7 +98,7 @@ async def test_calls_are_answered_in_any_order(connect: Connect) -> None:
 
 async def test_an_answer_in_pieces_is_put_together(connect: Connect) -> None:
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     data = bytes(range(256)) * 200
     whole = message(data)
     frames = [frame(HEADERS, 0, 1, HEAD[:5]), frame(CONTINUATION, 0, 1, HEAD[5:9]), frame(CONTINUATION, 4, 1, HEAD[9:])]
@@ -112,7 +112,7 @@ async def test_an_answer_in_pieces_is_put_together(connect: Connect) -> None:
 
 async def test_a_refusal_has_the_peers_words(connect: Connect) -> None:
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     peer.say(
         frame(
             HEADERS, 5, 1, encode_headers([(":status", "200"), ("grpc-status", "14"), ("grpc-message", "no%20leader")])
@@ -127,9 +127,9 @@ async def test_a_refusal_has_the_peers_words(connect: Connect) -> None:
 async def test_a_long_message_waits_for_room_and_others_need_not(connect: Connect) -> None:
     channel, peer = await greeted(connect, struct.pack(">HI", 4, 1000))
     data = bytes(200_000)
-    call = channel.call("/a", data)
+    call = channel.begin_call("/a", data)
     assert len((await peer.hear(DATA))[3]) == 1000
-    other = channel.call("/a", b"2")
+    other = channel.begin_call("/a", b"2")
     assert (await peer.hear(DATA))[2:] == (3, message(b"2"))
     peer.say(frame(WINDOW, 0, 1, struct.pack(">I", 1 << 20)))
     got = 1000
@@ -151,7 +151,7 @@ async def test_a_long_message_waits_for_room_and_others_need_not(connect: Connec
 async def test_messages_of_a_stream_are_taken_as_they_come(connect: Connect) -> None:
     channel, peer = await greeted(connect)
     taken: asyncio.Queue[bytes] = asyncio.Queue()
-    call = channel.call("/a", b"watch", taken.put_nowait)
+    call = channel.begin_call("/a", b"watch", taken.put_nowait)
     assert (await peer.hear(DATA))[1:] == (0, 1, message(b"watch"))
     call.send(b"more")
     assert (await peer.hear(DATA))[3] == message(b"more")
@@ -160,20 +160,20 @@ async def test_messages_of_a_stream_are_taken_as_they_come(connect: Connect) -> 
     for at in range(0, len(sent), 9000):
         peer.say(frame(DATA, 0, 1, sent[at : at + 9000]))
     assert [await asyncio.wait_for(taken.get(), 60) for _ in range(3)] == [b"one", b"", b"x" * 40_000]
-    call.leave()
+    call.cancel_call()
     assert (await peer.hear(RESET))[2] == 1
     assert call.done.done()
 
 
 async def test_a_peer_that_goes_is_told_no_more_and_says_what_it_has_not_begun(connect: Connect) -> None:
     channel, peer = await greeted(connect)
-    first, second = channel.call("/a", b""), channel.call("/a", b"")
+    first, second = channel.begin_call("/a", b""), channel.begin_call("/a", b"")
     peer.say(frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)))
     with pytest.raises(ChannelError) as refused:
         await asyncio.wait_for(second.done, 60)
     assert refused.value.unsent
     with pytest.raises(ChannelError):
-        channel.call("/a", b"")
+        channel.begin_call("/a", b"")
     peer.answer(1, b"still")
     assert await asyncio.wait_for(first.done, 60) == b"still"
     await asyncio.wait_for(channel.closed, 60)
@@ -181,7 +181,7 @@ async def test_a_peer_that_goes_is_told_no_more_and_says_what_it_has_not_begun(c
 
 async def test_calls_end_with_the_connection(connect: Connect) -> None:
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     peer.leave()
     with pytest.raises(ChannelError) as refused:
         await asyncio.wait_for(call.done, 60)
@@ -192,7 +192,7 @@ async def test_calls_end_with_the_connection(connect: Connect) -> None:
 async def test_a_peer_that_never_greets_is_no_peer(connect: Connect) -> None:
     channel, peer = await connect()
     with pytest.raises(ChannelError):
-        channel.call("/a", b"")
+        channel.begin_call("/a", b"")
     peer.leave()
     with pytest.raises(ChannelError):
         await asyncio.wait_for(channel.ready, 60)
@@ -202,7 +202,7 @@ async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pyte
     for name, seconds in (("_LOOK", 0.02), ("_SILENT", 0.1), ("_GONE", 0.3)):
         monkeypatch.setattr(rpc, name, seconds)
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     assert (await peer.hear(PING))[1] == 0
     with pytest.raises(ChannelError, match="does not answer"):
         await asyncio.wait_for(call.done, 60)
@@ -213,7 +213,7 @@ async def test_a_peer_that_answers_pings_may_take_its_time(connect: Connect, mon
     for name, seconds in (("_LOOK", 0.02), ("_SILENT", 0.1), ("_GONE", 60.0), ("_IDLE", 0.2)):
         monkeypatch.setattr(rpc, name, seconds)
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     for _ in range(3):
         body = (await peer.hear(PING))[3]
         peer.say(frame(PING, 1, 0, body))
@@ -240,7 +240,7 @@ async def test_a_ping_is_answered(connect: Connect) -> None:
 )
 async def test_what_is_no_http2_ends_the_connection(connect: Connect, sent: bytes) -> None:
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     peer.say(sent)
     with pytest.raises(ChannelError, match="HTTP/2"):
         await asyncio.wait_for(call.done, 60)
@@ -249,7 +249,7 @@ async def test_what_is_no_http2_ends_the_connection(connect: Connect, sent: byte
 async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc, "_LOOK", 0.02)
     channel, peer = await greeted(connect)
-    call, other = channel.call("/a", b""), channel.call("/a", b"")
+    call, other = channel.begin_call("/a", b""), channel.begin_call("/a", b"")
     told: list[bytes | ChannelError] = []
     call.told, call.until = told.append, channel.loop.time()
     with pytest.raises(ChannelError) as refused:
@@ -263,7 +263,7 @@ async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: 
 
 async def test_who_has_asked_is_told_the_answer_at_once(connect: Connect) -> None:
     channel, peer = await greeted(connect)
-    call = channel.call("/a", b"")
+    call = channel.begin_call("/a", b"")
     told: list[bytes | ChannelError] = []
     call.told = told.append
     peer.answer(1, b"one")

@@ -65,7 +65,7 @@ async def test_a_question_without_a_fit_answer_is_asked_again(
         return True
 
     revision = await put(store, "/g/r/a", b"1")
-    monkeypatch.setattr(store._client, "begin", begin)
+    monkeypatch.setattr(store._client, "send_request", begin)
     assert await store.read_revision() >= revision
 
 
@@ -76,7 +76,7 @@ async def test_a_question_that_is_asked_again_has_no_more_time(
         asyncio.get_running_loop().call_later(0.05, told, ChannelError(rpc.DEADLINE, "late"))
         return True
 
-    monkeypatch.setattr(store._client, "begin", begin)
+    monkeypatch.setattr(store._client, "send_request", begin)
     monkeypatch.setattr(client, "_PATIENCE", 0.01)
     with pytest.raises(Overdue):
         await store.read_revision()
@@ -91,7 +91,7 @@ async def test_a_question_that_is_asked_again_for_somebody_who_is_gone(
 
     wrong: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
-    monkeypatch.setattr(store._client, "begin", begin)
+    monkeypatch.setattr(store._client, "send_request", begin)
     asyncio.ensure_future(store.read_revision()).cancel()
     await asyncio.gather(*store._asking)
     await asyncio.sleep(0)
@@ -173,7 +173,7 @@ async def test_one_server_compacts_for_all(etcd: str) -> None:
     first = await put(stores[0], "/compacted/r/a", b"1")
     for _ in range(3):
         for one in stores:
-            await one._compactor.turn()
+            await one._compactor.take_turn()
     # whose turn it was not knows it as well, and since when history is there
     assert all(one.compacted >= first for one in stores)
     assert all(0 < one.read_figures()["oldest"] <= time.time() for one in stores)
@@ -204,29 +204,29 @@ class TestLayout:
         ],
     )
     def test_keys(self, here: str, there: str) -> None:
-        assert self.LAYOUT.key(here) == there.encode()
-        assert self.LAYOUT.back(there.encode()) == here
+        assert self.LAYOUT.encode_key(here) == there.encode()
+        assert self.LAYOUT.decode_key(there.encode()) == here
 
     def test_values_are_plain_json(self) -> None:
         data = b'{"apiVersion":"v1","metadata":{"name":"a","resourceVersion":"","uid":"1"}}'
         stored = Stored(data, data.index(b'","uid"'))
-        assert self.LAYOUT.value(stored) == data
-        assert self.LAYOUT.stored("/core/pods/a/b", data) == stored
+        assert self.LAYOUT.encode_value(stored) == data
+        assert self.LAYOUT.decode_value("/core/pods/a/b", data) == stored
 
     @pytest.mark.parametrize("data", [b"", b"1", b"{}", b'{"a":1}', b"podless\0x", b'{"a":1}\n', b"\xff\0", b"k8s\0x"])
     @pytest.mark.parametrize("offset", [0, 1])
     def test_any_value_comes_back(self, data: bytes, offset: int) -> None:
         stored = Stored(data, min(offset, len(data)))
-        assert self.LAYOUT.stored("/g/r/a", self.LAYOUT.value(stored)) == stored
+        assert self.LAYOUT.decode_value("/g/r/a", self.LAYOUT.encode_value(stored)) == stored
 
     def test_a_label_of_that_name_is_no_place_for_a_revision(self) -> None:
         data = b'{"metadata":{"labels":{"resourceVersion":""},"resourceVersion":"","uid":"1"}}'
         stored = Stored(data, data.index(b'","uid"'))
-        assert self.LAYOUT.stored("/g/r/a", self.LAYOUT.value(stored)) == stored
+        assert self.LAYOUT.decode_value("/g/r/a", self.LAYOUT.encode_value(stored)) == stored
 
     def test_what_another_server_wrote_gets_its_revision(self) -> None:
         written = b'{"apiVersion":"example.com/v1","data":{"resourceVersion":""},"metadata":{"name":"a","uid":"1"}}\n'
-        shown = self.LAYOUT.stored("/g/r/a", written).at(7)
+        shown = self.LAYOUT.decode_value("/g/r/a", written).with_revision(7)
         assert shown == (
             b'{"apiVersion":"example.com/v1","data":{"resourceVersion":""},'
             b'"metadata":{"name":"a","resourceVersion":"7","uid":"1"}}'

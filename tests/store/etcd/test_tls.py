@@ -80,11 +80,11 @@ async def test_files_that_are_no_good_leave_the_connection_that_there_is(member:
     before = store._client._channel
     good = (folder / "client.crt").read_bytes()
     (folder / "client.crt").write_bytes(b"half of a cert")
-    store._client.look()
+    store._client.reload_certificates()
     await put(store, "/g/r/a", b"1")
     assert store._client._channel is before
     (folder / "client.crt").write_bytes(good)
-    store._client.look()
+    store._client.reload_certificates()
     await put(store, "/g/r/b", b"1")
     assert store._client._channel is not before
     await store.close()

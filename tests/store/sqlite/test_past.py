@@ -92,7 +92,7 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
         key, author = KEYS[place], Author(f"user-{user}", verb="update", audit=bytes([user]) * 16 if user else b"")
         if what == "compact":
             await store.compact(max(0, await store.read_revision() - place))
-            store._window.work()
+            store._window.do_step()
             await advance(store)
         elif what in ("reopen", "kill"):
             if what == "kill":  # what is on disk now is what a server that is killed leaves
@@ -160,7 +160,7 @@ async def test_a_forgotten_option_deletes_nothing(tmp_path: Path) -> None:
         assert len(await store.changelog.read_key(KEYS[0])) == 2
         await store.close()
     store = await packed(path, Bounds(deletes=True))
-    store._window.work()
+    store._window.do_step()
     await advance(store)
     assert len(await store.changelog.read_key(KEYS[0])) == 1
     await store.close()

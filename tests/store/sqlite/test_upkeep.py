@@ -23,7 +23,7 @@ async def test_large_updates_leave_a_small_file(tmp_path: Path) -> None:
     for number in range(200):
         revision = await put(store, "/g/r/a", b"%d" % number * 150_000, expect=revision)
     while store.read_figures()["history"] > 4 << 20 or store.read_figures()["size"] > 12 << 20:
-        store._window._tend()
+        store._window._run_maintenance()
         await asyncio.sleep(0.001)
     assert (tmp_path / "db-wal").stat().st_size <= 32 << 20
     assert await store.read_range_at("/g/", await store.read_revision())
@@ -46,7 +46,7 @@ async def test_history_that_is_held_stays() -> None:
     assert len(await store.read_range_at("/g/", first)) == 1
     let_go()
     while store.compacted < first:
-        store._window._tend()
+        store._window._run_maintenance()
         await asyncio.sleep(0)
     await store.close()
 

@@ -38,7 +38,7 @@ _REST = 0.05  # seconds between two checks for that
 _now = system.read_boot_clock
 
 
-class Alone:
+class ExclusiveKey:
     """One server's part in the protocol.
 
     wanted: the server takes the key if it can. made: the revision at which it wrote the key, 0 if it does not hold it.
@@ -58,7 +58,7 @@ class Alone:
         self.made = 0
         self._known, self._restored = known, restored
         self._client = client
-        self._key, self._others = layout.key(_KEY), layout.key(_OTHERS)
+        self._key, self._others = layout.encode_key(_KEY), layout.encode_key(_OTHERS)
         self._end = self._others[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
         self._own = self._others + self._name
@@ -80,7 +80,7 @@ class Alone:
         """Take the key if it is wanted and free, and keep it from now on."""
         if self._wanted:
             with suppress(StoreError):
-                await self._turn()
+                await self._take_turn()
             self._task = asyncio.get_running_loop().create_task(self._keep_key())
 
     async def stop(self) -> None:
@@ -92,66 +92,66 @@ class Alone:
         self._task = self._sharing = None
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_RENEW):
-                await self.leave()
+                await self.release_key()
                 if self._shares:
-                    await self._delete(self._own, 0)
+                    await self._delete_key(self._own, 0)
 
-    def holds(self, shown: int) -> bool:
+    def proves_newest(self, shown: int) -> bool:
         """Return whether no client can have seen a revision later than `shown`."""
         return self.made > 0 and not self._unknown and shown >= self._newest and _now() < self._until
 
     # transactions
 
-    def sent(self) -> tuple[int, bytes]:
+    def begin_transaction(self) -> tuple[int, bytes]:
         """Count a transaction. Returns a token for `answered` or `failed`, and the bytes to add to the transaction."""
         if self.made:
             self._unknown += 1
         if self._condition[0] != self.made:
-            self._condition = self.made, self._added()
+            self._condition = self.made, self._encode_condition()
         return self._condition
 
-    def _added(self) -> bytes:
+    def _encode_condition(self) -> bytes:
         """Return the condition, and a read of the key for the case that a condition fails."""
-        added: bytes = m.TxnRequest(compare=[self._mine(self.made)], failure=[self._look]).SerializeToString()
+        added: bytes = m.TxnRequest(compare=[self._compare_key(self.made)], failure=[self._look]).SerializeToString()
         return added
 
-    def _mine(self, made: int) -> Any:
+    def _compare_key(self, made: int) -> Any:
         return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=made)
 
-    def answered(self, made: int, revision: int) -> None:
+    def note_outcome(self, made: int, revision: int) -> None:
         """Record the outcome of a transaction. revision: the one that it made, 0 for none."""
         if made and made == self.made:
             self._unknown -= 1
             self._newest = max(self._newest, revision)
 
-    def failed(self, made: int, error: BaseException) -> None:
+    def note_failure(self, made: int, error: BaseException) -> None:
         """Record a transaction without an answer. It may still be carried out, so the key is not trusted any more."""
         if made and made == self.made:
             self._unknown -= 1
             if not isinstance(error, (Full, Oversized)):
                 self.made = 0
 
-    async def share(self, made: int) -> None:
+    async def restore_condition(self, made: int) -> None:
         """Make the condition of transactions hold again after it has failed. Raises StoreError."""
         if made and made == self.made:
             self.made = 0  # another server deleted the key
         if self._sharing is None:
-            self._sharing = asyncio.get_running_loop().create_task(self._share())
-            self._sharing.add_done_callback(self._has_shared)
+            self._sharing = asyncio.get_running_loop().create_task(self._share_key())
+            self._sharing.add_done_callback(self._end_sharing)
         await asyncio.shield(self._sharing)
 
-    def _has_shared(self, sharing: asyncio.Task[None]) -> None:
+    def _end_sharing(self, sharing: asyncio.Task[None]) -> None:
         self._sharing = None
         if not sharing.cancelled():
             sharing.exception()  # retrieved so that asyncio does not log it if no caller waits
 
-    async def _share(self) -> None:
+    async def _share_key(self) -> None:
         until = _now() + _PATIENCE
         async with self._lock:
             if self.made:
                 return  # another caller has done it
-            await self._say_so()
-            while not await self._gone():
+            await self._put_own_key()
+            while not await self._is_key_absent():
                 if _now() > until:
                     raise Overdue
                 await asyncio.sleep(_REST)
@@ -164,19 +164,19 @@ class Alone:
         while True:
             await asyncio.sleep(_RENEW)
             with suppress(StoreError):  # without a renewal, `holds` becomes False
-                await self._turn()
+                await self._take_turn()
 
-    async def _turn(self) -> None:
+    async def _take_turn(self) -> None:
         async with self._lock:
             if self.made:
-                await self._renew()
+                await self._renew_key()
                 return
             if self._shares and _now() > self._shared + _HERE:
-                await self._say_so()
+                await self._put_own_key()
             if self._wanted:
                 await self._take_key()
 
-    async def _renew(self) -> None:
+    async def _renew_key(self) -> None:
         began, made = _now(), self.made
         answer = await self._put_key(made)
         if self.made != made:
@@ -184,8 +184,8 @@ class Alone:
         if answer is not None and answer.succeeded:
             self._until = began + _HOLDS
         else:  # a server wants to share, the key was deleted, or etcd was restored to an earlier state
-            await self.leave()
-            await self._say_so()
+            await self.release_key()
+            await self._put_own_key()
 
     async def _take_key(self) -> None:
         began = _now()
@@ -199,13 +199,15 @@ class Alone:
             self._shares = False
             return
         others = answer.responses[1].response_range.kvs
-        if await self._gone(answer.responses[0].response_range.kvs) and [one.key for one in others] == [self._own]:
+        if await self._is_key_absent(answer.responses[0].response_range.kvs) and [one.key for one in others] == [
+            self._own
+        ]:
             self._shares = False
-            await self._delete(self._own, 0)
+            await self._delete_key(self._own, 0)
             return
         for one in others:
-            if one.key != self._own and self._same(one) > _LEFT:
-                await self._delete(one.key, one.mod_revision)
+            if one.key != self._own and self._unchanged_for(one) > _LEFT:
+                await self._delete_key(one.key, one.mod_revision)
 
     async def _put_key(self, made: int) -> Any:
         """Write the key again if it has not changed and no server wants to share it.
@@ -215,7 +217,7 @@ class Alone:
         nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
         put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
         others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
-        txn = m.TxnRequest(compare=[self._mine(made), nobody], success=[put], failure=[self._look, others])
+        txn = m.TxnRequest(compare=[self._compare_key(made), nobody], success=[put], failure=[self._look, others])
         before = max(self._known(), self._last)
         answer = await self._client.ask("txn", txn)
         self._last = revision = answer.header.revision
@@ -224,30 +226,30 @@ class Alone:
         await self._restored(before)
         return None
 
-    async def leave(self) -> None:
+    async def release_key(self) -> None:
         """Stop trusting the key, and delete it."""
         if not self.made:
             return
         made, self.made = self.made, 0
         gone = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
-        await self._client.ask("txn", m.TxnRequest(compare=[self._mine(made)], success=[gone]))
+        await self._client.ask("txn", m.TxnRequest(compare=[self._compare_key(made)], success=[gone]))
 
-    async def _say_so(self) -> None:
+    async def _put_own_key(self) -> None:
         self._shares, self._shared = True, _now()
         await self._client.ask("put", m.PutRequest(key=self._own))
 
-    async def _gone(self, found: Any = None) -> bool:
+    async def _is_key_absent(self, found: Any = None) -> bool:
         """Return whether the key is absent. Deletes one whose holder is gone or that is this server's own."""
         if found is None:
             found = (await self._client.ask("range", m.RangeRequest(key=self._key))).kvs
         if not found:
             return True
         (key,) = found
-        if key.value == self._name or self._same(key) > _LASTS:
-            await self._delete(self._key, key.mod_revision)
+        if key.value == self._name or self._unchanged_for(key) > _LASTS:
+            await self._delete_key(self._key, key.mod_revision)
         return False
 
-    def _same(self, kv: Any) -> float:
+    def _unchanged_for(self, kv: Any) -> float:
         """Return the seconds for which this server has seen a key unchanged."""
         revision, since = self._seen.get(kv.key, (0, 0.0))
         if revision == kv.mod_revision:
@@ -255,7 +257,7 @@ class Alone:
         self._seen[kv.key] = kv.mod_revision, _now()
         return 0.0
 
-    async def _delete(self, key: bytes, revision: int) -> None:
+    async def _delete_key(self, key: bytes, revision: int) -> None:
         """Delete a key if its revision is still `revision` (0: any)."""
         self._seen.pop(key, None)
         same = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []

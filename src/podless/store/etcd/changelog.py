@@ -62,7 +62,7 @@ class EtcdChangeLog:
         self._leased = leased
         self._scan: _Scan | None = None
         self.writer = LogWriter(self._layout, bounds, read, authors=authors)
-        self.trimmer = LogTrimmer(client, self._layout, bounds, layout.key(f"{FENCES}log"))
+        self.trimmer = LogTrimmer(client, self._layout, bounds, layout.encode_key(f"{FENCES}log"))
 
     def use_states(self, known: Known) -> None:
         """Call `known` before reading the present state of a key."""
@@ -75,7 +75,7 @@ class EtcdChangeLog:
         else:
             await self.trimmer.read_horizons()
 
-    async def forget(self, *, anew: bool) -> None:
+    async def delete_log(self, *, anew: bool) -> None:
         """Delete the log. anew: then create a new one. Raises StoreError."""
         start = self._layout.all
         gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
@@ -97,7 +97,7 @@ class EtcdChangeLog:
         """Return the newest changes of one key, newest first. Raises StoreError."""
         scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
         found = [one for one in scanned if one.key == key and after < _sequence(one) < (before or _END)]
-        return await self._tell(heapq.nlargest(most, found, key=lambda one: one.order))
+        return await self._read_entries(heapq.nlargest(most, found, key=lambda one: one.order))
 
     async def read_under(
         self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
@@ -118,7 +118,7 @@ class EtcdChangeLog:
                 break
             if _sequence(one) < (before or _END):
                 wanted.append(one)
-        return await self._tell(wanted)
+        return await self._read_entries(wanted)
 
     async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
@@ -147,7 +147,7 @@ class EtcdChangeLog:
 
     # changes
 
-    async def _tell(self, found: list[FoundEntry]) -> list[Written]:
+    async def _read_entries(self, found: list[FoundEntry]) -> list[Written]:
         """Return the changes of entries, newest first; fewer if their states are large.
 
         The sizes of states are unknown before they are read, so the first read is small, and later ones grow if states
@@ -173,7 +173,7 @@ class EtcdChangeLog:
             if content is None:  # trimmed meanwhile
                 continue
             after = None if content.deletes else await self._state_after(one, newer.get(one.key))
-            newer[one.key] = replaced = content.replaced(one, after)
+            newer[one.key] = replaced = content.find_replaced(one, after)
             if after is None and not content.deletes:
                 continue  # another program has replaced the state, and etcd has compacted it
             made = content.created or one.revision
@@ -187,14 +187,14 @@ class EtcdChangeLog:
         if newer is not None and newer.revision == found.revision:
             return newer
         try:
-            asked = m.RangeRequest(key=self._objects.key(found.key), revision=found.revision)
+            asked = m.RangeRequest(key=self._objects.encode_key(found.key), revision=found.revision)
             kvs = (await self._client.ask("range", asked)).kvs
         except Forgotten:
             return None
         return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == found.revision else None
 
     async def _read_contents(self, wanted: Iterable[FoundEntry]) -> dict[bytes, EntryContent]:
-        found = await self._ask([m.RangeRequest(key=one.there) for one in wanted])
+        found = await self._read_ranges([m.RangeRequest(key=one.there) for one in wanted])
         return {kv.key: decode_content(kv.key, kv.value) for kvs in found for kv in kvs}
 
     async def _read_newer(
@@ -223,8 +223,8 @@ class EtcdChangeLog:
                     sort_order=m.ASCEND,
                     sort_target=m.BY_MOD,
                 )
-                questions += [following, m.RangeRequest(key=self._objects.key(key))]
-            answers = await self._ask(questions)
+                questions += [following, m.RangeRequest(key=self._objects.encode_key(key))]
+            answers = await self._read_ranges(questions)
             pairs, asking = list(zip(asking, answers[::2], answers[1::2], strict=True)), {}
             for key, entries, present in pairs:
                 later[key] += [pair for kv in entries for pair in self._read_entry(kv)]
@@ -239,7 +239,7 @@ class EtcdChangeLog:
         found = self._layout.read_key(kv)
         return [(found, decode_content(kv.key, kv.value))] if found is not None else []
 
-    async def _ask(self, questions: Sequence[Any]) -> list[Any]:
+    async def _read_ranges(self, questions: Sequence[Any]) -> list[Any]:
         """Return the answers to reads. Raises StoreError."""
         found: list[Any] = []
         for place in range(0, len(questions), _TOGETHER):
@@ -283,7 +283,7 @@ class EtcdChangeLog:
                     state[first.key] = before
                 elif content.expect:
                     self._check_known(first.key, max(content.expect, revision + 1), content.created, revision)
-        return [state[key] for key in sorted(state, key=self._objects.key)]
+        return [state[key] for key in sorted(state, key=self._objects.encode_key)]
 
     def _check_known(self, key: str, revision: int, created: int, wanted: int) -> None:
         """Raise Compacted if an object existed whose state is unknown."""
@@ -315,7 +315,7 @@ def _undo(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) 
     whole = next((place for place, (one, _) in enumerate(later) if not one.name.differs), len(later))
     state = present
     for one, content in reversed(later[: whole + 1]):
-        state = content.replaced(one, state)
+        state = content.find_replaced(one, state)
     return state
 
 

@@ -74,11 +74,11 @@ class ChannelCall:
 
     def send(self, message: bytes) -> None:
         """Send another message."""
-        self.channel.send(self, message, ends=False)
+        self.channel.send_message(self, message, ends=False)
 
-    def leave(self) -> None:
+    def cancel_call(self) -> None:
         """Cancel the call."""
-        self.channel.leave(self)
+        self.channel.cancel_call(self)
 
 
 class Channel(asyncio.Protocol):
@@ -137,7 +137,7 @@ class Channel(asyncio.Protocol):
                 if end > size:
                     break
                 if kind == _DATA and self._block is None:  # the most frequent frame
-                    self._data(flags, number & _ROOM, data[at + 9 : end])
+                    self._take_data(flags, number & _ROOM, data[at + 9 : end])
                 else:
                     self._frame(kind, flags, number & _ROOM, data[at + 9 : end])
                 at = end
@@ -152,50 +152,50 @@ class Channel(asyncio.Protocol):
         if self._block is not None and kind != _CONTINUATION:
             raise ValueError("an HTTP/2 header block is incomplete")
         if kind == _DATA:
-            self._data(flags, number, body)
+            self._take_data(flags, number, body)
         elif kind == _HEADERS:
-            body = _unpadded(flags, body)
-            self._headers(flags, number, body[5:] if flags & _WEIGHED else body)
+            body = _strip_padding(flags, body)
+            self._take_headers(flags, number, body[5:] if flags & _WEIGHED else body)
         elif kind == _CONTINUATION:
-            self._continued(flags, number, body)
+            self._take_continuation(flags, number, body)
         elif kind == _WINDOW:
-            self._opened(number, _NUMBER.unpack(body)[0] & _ROOM)
+            self._widen_window(number, _NUMBER.unpack(body)[0] & _ROOM)
         elif kind == _PING:
-            self._ping(flags, body)
+            self._answer_ping(flags, body)
         elif kind == _SETTINGS:
             if not flags & _ACK:
-                self._set(body)
+                self._take_settings(body)
         elif kind == _RESET:
             (code,) = _NUMBER.unpack(body)
             refusal = ChannelError(UNAVAILABLE, "the call was broken off", unsent=code == _REFUSED)
-            self._finish(self._calls.get(number), refusal)
+            self._finish_call(self._calls.get(number), refusal)
         elif kind == _GOAWAY:
-            self._go(_NUMBER.unpack_from(body)[0] & _ROOM)
+            self._accept_no_more(_NUMBER.unpack_from(body)[0] & _ROOM)
 
-    def _data(self, flags: int, number: int, body: bytes) -> None:
+    def _take_data(self, flags: int, number: int, body: bytes) -> None:
         self._fresh = True
         size = len(body)
         self._credit += size
         if self._credit > _CREDIT:
-            self._owe(_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
+            self._send_later(_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
             self._credit = 0
         call = self._calls.get(number)
         if call is None:
             return
-        call.parts.append(_unpadded(flags, body) if flags & _PADDED else body)
+        call.parts.append(_strip_padding(flags, body) if flags & _PADDED else body)
         call.size += size
         if call.size > _LARGEST:
             raise ValueError("an answer exceeds 1 GiB")
         if call.take is not None:
             call.credit += size
             if call.credit > _CREDIT:
-                self._owe(_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
+                self._send_later(_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
                 call.credit = 0
             _hand_over(call, call.take)
         if flags & _ENDS:
-            self._finish(call, ChannelError(UNAVAILABLE, "an answer has no end"))
+            self._finish_call(call, ChannelError(UNAVAILABLE, "an answer has no end"))
 
-    def _headers(self, flags: int, number: int, block: bytes) -> None:
+    def _take_headers(self, flags: int, number: int, block: bytes) -> None:
         if not flags & _WHOLE:
             self._block = number, flags, block
             return
@@ -206,21 +206,21 @@ class Channel(asyncio.Protocol):
             return
         status = fields.get(b"grpc-status")
         if status == b"0":
-            self._finish(call, None)
+            self._finish_call(call, None)
         elif status is not None:
             text = unquote(fields.get(b"grpc-message", b"").decode("latin-1"))
-            self._finish(call, ChannelError(int(status), text))
+            self._finish_call(call, ChannelError(int(status), text))
         elif flags & _ENDS or fields.get(b":status", b"200") != b"200":
             text = fields.get(b":status", b"").decode("latin-1")
-            self._finish(call, ChannelError(UNAVAILABLE, f"the peer answers {text}"))
+            self._finish_call(call, ChannelError(UNAVAILABLE, f"the peer answers {text}"))
 
-    def _continued(self, flags: int, number: int, body: bytes) -> None:
+    def _take_continuation(self, flags: int, number: int, body: bytes) -> None:
         if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
             raise ValueError("an HTTP/2 CONTINUATION frame is out of order")
         before, self._block = self._block, None
-        self._headers(before[1] | flags & _WHOLE, number, before[2] + body)
+        self._take_headers(before[1] | flags & _WHOLE, number, before[2] + body)
 
-    def _opened(self, number: int, more: int) -> None:
+    def _widen_window(self, number: int, more: int) -> None:
         if number:
             call = self._calls.get(number)
             if call is not None:
@@ -229,13 +229,13 @@ class Channel(asyncio.Protocol):
             self._window += more
         self._flush()
 
-    def _ping(self, flags: int, body: bytes) -> None:
+    def _answer_ping(self, flags: int, body: bytes) -> None:
         if flags & _ACK:
             self._waits = False
         else:
             self.loop.call_later(_PONG, self._write, _frame(_PING, _ACK, 0, body))
 
-    def _set(self, body: bytes) -> None:
+    def _take_settings(self, body: bytes) -> None:
         for at in range(0, len(body) - 5, 6):
             name, value = _SETTING.unpack_from(body, at)
             if name == _INITIAL:
@@ -251,17 +251,17 @@ class Channel(asyncio.Protocol):
             self._check_calls()
         self._flush()
 
-    def _go(self, last: int) -> None:
+    def _accept_no_more(self, last: int) -> None:
         """Accept no more calls. Calls that the peer has not started fail as unsent."""
         self.usable = False
         for call in [one for one in self._calls.values() if one.number > last]:
-            self._finish(call, ChannelError(UNAVAILABLE, "the peer takes no more calls", unsent=True))
+            self._finish_call(call, ChannelError(UNAVAILABLE, "the peer takes no more calls", unsent=True))
         if not self._calls:
             self.close()
 
     # calls
 
-    def call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> ChannelCall:
+    def begin_call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> ChannelCall:
         """Start a call with its only message; with `take`, its first one. Raises ChannelError."""
         if not self.usable:
             raise ChannelError(UNAVAILABLE, "the connection has ended", unsent=True)
@@ -277,10 +277,10 @@ class Channel(asyncio.Protocol):
         if self._next > _ROOM:
             self.usable = False
         self._calls[call.number] = call
-        self.send(call, message, ends=take is None, head=_frame(_HEADERS, _WHOLE, call.number, head))
+        self.send_message(call, message, ends=take is None, head=_frame(_HEADERS, _WHOLE, call.number, head))
         return call
 
-    def send(self, call: ChannelCall, message: bytes, *, ends: bool, head: bytes = b"") -> None:
+    def send_message(self, call: ChannelCall, message: bytes, *, ends: bool, head: bytes = b"") -> None:
         """Queue a message, which is sent when the peer's windows have room."""
         size = len(message) + 5
         if size <= self._most and size <= call.window and size <= self._window and not self._queue:
@@ -311,17 +311,17 @@ class Channel(asyncio.Protocol):
             if at < len(data) and not call.done.done():
                 self._queue.append((call, data[at:], ends))
 
-    def leave(self, call: ChannelCall) -> None:
+    def cancel_call(self, call: ChannelCall) -> None:
         """Cancel a call."""
         if self._calls.get(call.number) is call:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
-            self._finish(call, ChannelError(CANCELLED, "the call was left"))
+            self._finish_call(call, ChannelError(CANCELLED, "the call was left"))
 
-    def _finish(self, call: ChannelCall | None, refusal: ChannelError | None) -> None:
+    def _finish_call(self, call: ChannelCall | None, refusal: ChannelError | None) -> None:
         if call is None or self._calls.pop(call.number, None) is None:
             return
         if not call.done.done():
-            outcome = refusal if refusal is not None else b"" if call.take is not None else _answer(call)
+            outcome = refusal if refusal is not None else b"" if call.take is not None else _read_answer(call)
             if isinstance(outcome, ChannelError):
                 call.done.set_exception(outcome)
                 call.done.exception()  # retrieved so that asyncio does not log it if no caller waits
@@ -350,7 +350,7 @@ class Channel(asyncio.Protocol):
             if self._transport is not None:
                 self._transport.write(b"".join(said))
 
-    def _owe(self, frame: bytes) -> None:
+    def _send_later(self, frame: bytes) -> None:
         """Send an acknowledgement with the next data, or soon."""
         if not self._owed:
             self.loop.call_later(_OWED, self.flush)
@@ -361,7 +361,7 @@ class Channel(asyncio.Protocol):
         now = self.loop.time()
         for call in [each for each in self._calls.values() if now > each.until]:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
-            self._finish(call, ChannelError(DEADLINE, "no answer in time"))
+            self._finish_call(call, ChannelError(DEADLINE, "no answer in time"))
         if self._waits and now > self._asked + _GONE and now > self._heard + _GONE:
             self._end("the peer does not answer")
             return
@@ -390,7 +390,7 @@ class Channel(asyncio.Protocol):
         if not self.closed.done():
             self.closed.set_result(None)
         for call in list(self._calls.values()):
-            self._finish(call, ChannelError(UNAVAILABLE, why))
+            self._finish_call(call, ChannelError(UNAVAILABLE, why))
         self._queue.clear()
 
 
@@ -399,11 +399,11 @@ def _frame(kind: int, flags: int, number: int, body: bytes) -> bytes:
     return _HEAD.pack(size >> 8, size & 255, kind, flags, number) + body
 
 
-def _unpadded(flags: int, body: bytes) -> bytes:
+def _strip_padding(flags: int, body: bytes) -> bytes:
     return body[1 : len(body) - body[0]] if flags & _PADDED else body
 
 
-def _answer(call: ChannelCall) -> bytes | ChannelError:
+def _read_answer(call: ChannelCall) -> bytes | ChannelError:
     """Return the only message of a call, or the error if there is not exactly one."""
     data = call.parts[0] if len(call.parts) == 1 else b"".join(call.parts)
     if len(data) < 5 or _PREFIX.unpack_from(data) != (0, len(data) - 5):

@@ -95,7 +95,7 @@ class EtcdClient:
                 found.append(0)
         return tuple(found)
 
-    def look(self) -> None:
+    def reload_certificates(self) -> None:
         """Load changed certificates. Invalid ones are logged, and the connection stays as it is."""
         files = self._read_mtimes()
         if files == self._files:
@@ -106,22 +106,22 @@ class EtcdClient:
         except StoreError as error:
             log.error("etcd: kept the former client certificate: %s", error)
         else:
-            self._change(self._member)
+            self._switch_member(self._member)
 
-    def _change(self, member: int) -> None:
+    def _switch_member(self, member: int) -> None:
         """Switch to a member, over a new connection. Calls in flight get some time to end."""
         self._member = member % len(self._settings.servers)
         old, self._channel = self._channel, None
         if old is not None:
             old.usable = False
-            self._leaving[old] = asyncio.get_running_loop().call_later(_OLD, self._drop, old)
-            old.closed.add_done_callback(lambda _: self._forget(old))
+            self._leaving[old] = asyncio.get_running_loop().call_later(_OLD, self._close_later, old)
+            old.closed.add_done_callback(lambda _: self._remove_old(old))
 
-    def _drop(self, old: Channel) -> None:
+    def _close_later(self, old: Channel) -> None:
         old.close()
-        self._forget(old)
+        self._remove_old(old)
 
-    def _forget(self, old: Channel) -> None:
+    def _remove_old(self, old: Channel) -> None:
         timer = self._leaving.pop(old, None)
         if timer is not None:
             timer.cancel()
@@ -134,7 +134,7 @@ class EtcdClient:
             await asyncio.gather(self._reaching, return_exceptions=True)
         for each in [*self._leaving, *([self._channel] if self._channel is not None else [])]:
             each.close()
-            self._forget(each)
+            self._remove_old(each)
         self._channel = None
 
     async def _reached(self) -> Channel:
@@ -146,10 +146,10 @@ class EtcdClient:
             raise StoreError("the store is closed")
         if self._reaching is None:
             self._reaching = asyncio.get_running_loop().create_task(self._reach())
-            self._reaching.add_done_callback(self._heed)
+            self._reaching.add_done_callback(self._retrieve_error)
         return await asyncio.shield(self._reaching)
 
-    def _heed(self, reaching: asyncio.Task[Channel]) -> None:
+    def _retrieve_error(self, reaching: asyncio.Task[Channel]) -> None:
         self._reaching = None
         if not reaching.cancelled():
             reaching.exception()  # retrieved so that asyncio does not log it if no caller waits
@@ -183,14 +183,14 @@ class EtcdClient:
             channel = await self._reached()
         if channel.loop.time() >= until:
             raise ChannelError(rpc.DEADLINE, "no answer in time", unsent=True)
-        call = channel.call(_SERVICES[name][0], message)
+        call = channel.begin_call(_SERVICES[name][0], message)
         call.until = until
         try:
             return await call.done
         finally:
-            call.leave()
+            call.cancel_call()
 
-    def begin(self, name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
+    def send_request(self, name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
         """Send a request without waiting: `told` gets the bytes of the answer as soon as they arrive.
 
         Returns False if the caller must use `ask`. After an error, the caller repeats the request with `ask`.
@@ -205,7 +205,7 @@ class EtcdClient:
                 self.times[name].observe(channel.loop.time() - began)
             told(outcome)
 
-        call = channel.call(_SERVICES[name][0], message)
+        call = channel.begin_call(_SERVICES[name][0], message)
         call.told, call.until = ended, began + _PATIENCE
         channel.flush()
         return True
@@ -225,10 +225,10 @@ class EtcdClient:
             try:
                 answer = _SERVICES[name][1].FromString(await self._answer(name, message, until))
             except ChannelError as error:
-                refusal = _refusal(error)
+                refusal = _make_error(error)
                 if not isinstance(refusal, Unreachable):
                     raise refusal from None
-                self._elsewhere(member, f"{refusal} ({error.text})")
+                self._leave_member(member, f"{refusal} ({error.text})")
                 again = name in _READS or error.unsent or isinstance(refusal, _Dropped)
                 end = min(until, began + _SEARCH) if error.unsent else until
                 if not again or loop.time() + _REST >= end:
@@ -241,13 +241,13 @@ class EtcdClient:
                     self._failed = ""
                 return answer
 
-    def _elsewhere(self, member: int, why: str) -> None:
+    def _leave_member(self, member: int, why: str) -> None:
         """Log the error of a member, and switch to another one unless that has happened already."""
         if not self._failed:
             log.error("etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], why)
         self._failed = why
         if member == self._member and len(self._settings.servers) > 1:
-            self._change(member + 1)
+            self._switch_member(member + 1)
 
     async def watch(self, create: Any, take: Callable[[Any], bool]) -> None:
         """Pass the messages of a watch to `take`, from its creation on, until `take` returns True.
@@ -274,25 +274,25 @@ class EtcdClient:
         call: rpc.ChannelCall | None = None
         try:
             channel = await self._reached()
-            call = channel.call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
+            call = channel.begin_call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
             call.told = ended
             await over
         except ChannelError as error:
-            raise self._broken(member, error) from None
+            raise self._make_broken_error(member, error) from None
         except m.DecodeError:
             raise StoreError("etcd sent an invalid message") from None
         finally:
             if call is not None:
-                call.leave()
+                call.cancel_call()
 
-    def _broken(self, member: int, error: ChannelError) -> Exception:
-        refusal = _refusal(error)
+    def _make_broken_error(self, member: int, error: ChannelError) -> Exception:
+        refusal = _make_error(error)
         if isinstance(refusal, Unreachable):
-            self._elsewhere(member, f"{refusal} ({error.text})")
+            self._leave_member(member, f"{refusal} ({error.text})")
         return refusal
 
 
-def _refusal(error: ChannelError) -> Exception:
+def _make_error(error: ChannelError) -> Exception:
     """Return the exception for an error of etcd.
 
     Only this function reads etcd's error texts, because its codes say less.

@@ -58,17 +58,17 @@ class Compactor:
             with suppress(StoreError):  # other calls report the error
                 self.size = (await self._client.ask("status", m.StatusRequest())).dbSize
             await asyncio.sleep(_LOOK)
-            self._client.look()
+            self._client.reload_certificates()
 
     async def _compact_regularly(self) -> None:
         while True:
             try:
-                await self.turn()
+                await self.take_turn()
             except (StoreError, Forgotten) as error:
                 log.warning("etcd: compaction failed: %s", error)
             await asyncio.sleep(self._interval)
 
-    async def turn(self) -> None:
+    async def take_turn(self) -> None:
         """Update the key, and compact if no other server has updated it. Raises StoreError."""
         if self.held:
             return

@@ -79,7 +79,7 @@ class EntryContent(NamedTuple):
     packed: bytes
     deletes: bool
 
-    def replaced(self, found: FoundEntry, after: Record | None) -> Record | None:
+    def find_replaced(self, found: FoundEntry, after: Record | None) -> Record | None:
         """Return the state that was replaced, None if it is unknown. Raises StoreError.
 
         after: the state that the change made.
@@ -89,7 +89,7 @@ class EntryContent(NamedTuple):
         try:
             data = inflate(self.packed, after.stored.data if found.name.differs and after is not None else b"")
         except zlib.error:
-            raise damaged(found.there) from None
+            raise make_damaged_error(found.there) from None
         return Record(found.key, Stored(data, self.offset), self.expect, self.created)
 
 
@@ -105,12 +105,12 @@ class EntryLayout:
 
     def of_key(self, key: str) -> tuple[bytes, bytes]:
         """Return the first key of an object's entries, and the first key after them."""
-        start = self.root + self._layout.key(key)[self._start :]
+        start = self.root + self._layout.encode_key(key)[self._start :]
         return start + b"\0", start + b"\1"
 
     def under(self, prefix: str) -> tuple[bytes, bytes]:
         """Return the first key of the entries of all objects under a prefix, and the first key after them."""
-        start = self.root + self._layout.key(prefix)[self._start :]
+        start = self.root + self._layout.encode_key(prefix)[self._start :]
         return start, start[:-1] + bytes((start[-1] + 1,))
 
     def between(self, prefix: str, after: str, end: str) -> tuple[bytes, bytes]:
@@ -124,7 +124,7 @@ class EntryLayout:
         try:
             at, size, writer, place, *differs = name.split(b".")
             told = EntryName(int(at, 16), int(size, 16), writer.decode(), int(place, 16), bool(differs))
-            key = self._layout.back(self._layout.root.encode() + there[len(self.root) :])
+            key = self._layout.decode_key(self._layout.root.encode() + there[len(self.root) :])
         except ValueError:
             return None
         return FoundEntry(kv.key, key, kv.mod_revision, told)
@@ -164,9 +164,9 @@ def decode_content(there: bytes, value: bytes) -> EntryContent:
         author = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit.decode()))
         return EntryContent(author, int(expect), int(created), int(offset), packed, deletes == b"1")
     except (ValueError, TypeError, LookupError):
-        raise damaged(there) from None
+        raise make_damaged_error(there) from None
 
 
-def damaged(there: bytes) -> StoreError:
+def make_damaged_error(there: bytes) -> StoreError:
     """Return the error of a damaged entry."""
     return StoreError(f"etcd: the entry {there!r} of the change log is damaged")

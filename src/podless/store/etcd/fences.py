@@ -46,7 +46,7 @@ class Fences:
         self._pushing.cancel()
         return [self._pushing]
 
-    def push(self, revision: int) -> None:
+    def push_revision(self, revision: int) -> None:
         """Make followers reach a revision, even one that was written outside of their prefix.
 
         This costs a write, but is rarely needed. Progress notifications on request would be cheaper, but up to etcd
@@ -73,7 +73,7 @@ class Fences:
         key = key or self._own
         if self.write is not None:
             return await self._put_anyway(self.write, key)
-        revision: int = (await self._client.ask("put", m.PutRequest(key=self._layout.key(key)))).header.revision
+        revision: int = (await self._client.ask("put", m.PutRequest(key=self._layout.encode_key(key)))).header.revision
         self._seen(revision)
         return revision
 

@@ -34,16 +34,20 @@ def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Chang
     before: include the state that it replaced; kine always sends that.
     """
     kv = event.kv
-    key, revision = layout.back(kv.key), kv.mod_revision
+    key, revision = layout.decode_key(kv.key), kv.mod_revision
     old = read_record(layout, event.prev_kv) if before and event.HasField("prev_kv") else None
-    after = None if event.type == m.DELETE else Record(key, layout.stored(key, kv.value), revision, kv.create_revision)
+    after = (
+        None
+        if event.type == m.DELETE
+        else Record(key, layout.decode_value(key, kv.value), revision, kv.create_revision)
+    )
     return Change(key, revision, after, old)
 
 
 def read_record(layout: KeyLayout, kv: Any) -> Record:
     """Return the state of a key."""
-    key = layout.back(kv.key)
-    return Record(key, layout.stored(key, kv.value), kv.mod_revision, kv.create_revision)
+    key = layout.decode_key(kv.key)
+    return Record(key, layout.decode_value(key, kv.value), kv.mod_revision, kv.create_revision)
 
 
 async def read_events(
@@ -58,7 +62,7 @@ async def read_events(
 
     before: include the replaced states. Raises Gone, and StoreError if the stream breaks.
     """
-    start, end = layout.key(keys.ALL), layout.end(keys.ALL)
+    start, end = layout.encode_key(keys.ALL), layout.encode_end(keys.ALL)
     create = m.WatchCreate(key=start, range_end=end, start_revision=after + 1, progress_notify=True, prev_kv=before)
 
     def told(answer: Any) -> bool:
@@ -81,7 +85,7 @@ async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after
 
     def take(events: Sequence[Any], revision: int) -> bool:
         for event in events:
-            if layout.back(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
+            if layout.decode_key(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
                 found.append(read_change(layout, event, before=True))
         return revision >= end
 
@@ -114,12 +118,12 @@ class EtcdFollower:
         """Stop deliveries."""
         self._task.cancel()
 
-    def astray(self) -> None:
+    def start_again(self) -> None:
         """Start again, because earlier deliveries may be wrong."""
         self._task.cancel()
-        self._task = asyncio.get_running_loop().create_task(self._anew())
+        self._task = asyncio.get_running_loop().create_task(self._restart())
 
-    async def ended(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until no work is in progress."""
         await asyncio.gather(self._task, return_exceptions=True)
 
@@ -128,18 +132,18 @@ class EtcdFollower:
             try:
                 await read_events(self._client, self._layout, self.revision, self._take_events)
             except Gone:
-                if not await self._leap():
+                if not await self._skip_compacted():
                     await asyncio.sleep(_REST)
             except StoreError as error:
                 self.broken = str(error)
                 await asyncio.sleep(_REST)
 
-    async def _anew(self) -> None:
-        while not await self._leap():  # noqa: ASYNC110
+    async def _restart(self) -> None:
+        while not await self._skip_compacted():  # noqa: ASYNC110
             await asyncio.sleep(_REST)
         await self._follow_events()
 
-    async def _leap(self) -> bool:
+    async def _skip_compacted(self) -> bool:
         """Skip history that was compacted before it was delivered. Returns False if that failed."""
         try:
             self.revision = await self._current()

@@ -37,20 +37,20 @@ class KeyLayout:
         self._start = len(root) + 1
         self._decode = decode
 
-    def key(self, key: str) -> bytes:
+    def encode_key(self, key: str) -> bytes:
         """Return the etcd key for a key, or the etcd prefix for a prefix."""
         second = key.find("/", key.find("/", 1) + 1)
         there = self._there.get(key[: second + 1]) if second > 0 else None
         return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
 
-    def end(self, prefix: str) -> bytes:
+    def encode_end(self, prefix: str) -> bytes:
         """Return the first etcd key after all that have a prefix. The change log is after all objects."""
         if prefix == keys.ALL:
             return f"{self.root}/~".encode()
-        start = self.key(prefix)
+        start = self.encode_key(prefix)
         return start[:-1] + bytes((start[-1] + 1,))
 
-    def back(self, key: bytes) -> str:
+    def decode_key(self, key: bytes) -> str:
         """Return the key for a key in etcd."""
         text = key[self._start :].decode()
         first = text.find("/") + 1
@@ -60,12 +60,12 @@ class KeyLayout:
             here = self._here.get(text[:first])
         return f"/{text}" if here is None else f"{here}{text[first:]}"
 
-    def value(self, stored: Stored) -> bytes:
+    def encode_value(self, stored: Stored) -> bytes:
         """Return the value to write to etcd."""
         data, offset = stored
         return data if _place(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
 
-    def stored(self, key: str, value: bytes) -> Stored:
+    def decode_value(self, key: str, value: bytes) -> Stored:
         """Return a value that was read from etcd, with the offset of its revision."""
         offset = _place(value)
         if offset >= 0:

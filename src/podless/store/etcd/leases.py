@@ -26,11 +26,11 @@ class Leases:
         self._left: dict[str, int] = {}
         self._lock = asyncio.Lock()
 
-    def wanted(self, key: str) -> bool:
+    def expires(self, key: str) -> bool:
         """Return whether a key expires."""
         return key.startswith(self._prefixes)
 
-    async def lease(self, key: str) -> int:
+    async def find_lease(self, key: str) -> int:
         """Return the lease for a write of a key. Raises StoreError."""
         prefix = keys.prefix_of(key)
         seconds = self._times[prefix]
@@ -45,6 +45,6 @@ class Leases:
             self._left[prefix] -= 1
             return known
 
-    def forget(self) -> None:
+    def forget_leases(self) -> None:
         """Use new leases from now on, because the cluster was restored."""
         self._current.clear()

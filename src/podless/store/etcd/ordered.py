@@ -93,13 +93,13 @@ class OrderedCommits:
                     known = False  # the write may still arrive, so the lock stays until others take it
                     raise
                 for one in writes[1:]:
-                    await self._renew(one)
+                    await self._write_along(one)
                 return revision
             finally:
                 if known:
-                    await self._release(held)
+                    await self._release_lock(held)
 
-    async def _renew(self, operation: Operation) -> None:
+    async def _write_along(self, operation: Operation) -> None:
         """Write a key that accompanies the commit.
 
         If another client wrote it meanwhile, write that client's value again, under a new revision.
@@ -129,14 +129,14 @@ class OrderedCommits:
             try:
                 held = await self._write(Operation(_KEY, wanted, expect))
             except Conflicted as conflict:
-                expect, left = await self._wait(conflict.current, until)
+                expect, left = await self._wait_for_lock(conflict.current, until)
                 continue
             for there in [await self._read(key) for key in left]:
                 if there is not None:
-                    await self._renew(Operation(there.key, there.stored, there.revision))
+                    await self._write_along(Operation(there.key, there.stored, there.revision))
             return held
 
-    async def _wait(self, there: Record | None, until: float) -> tuple[int, list[str]]:
+    async def _wait_for_lock(self, there: Record | None, until: float) -> tuple[int, list[str]]:
         """Wait until the lock is free or stale. Returns its revision, and the keys that a dead holder has left.
 
         Raises Overdue.
@@ -156,7 +156,7 @@ class OrderedCommits:
             there = await self._read(_KEY)
         return (there.revision if there is not None else 0), []
 
-    async def _release(self, held: int) -> None:
+    async def _release_lock(self, held: int) -> None:
         try:
             self._revision = await self._write(Operation(_KEY, _FREE, held))
         except StoreError as error:

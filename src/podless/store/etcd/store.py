@@ -15,7 +15,7 @@ from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver,
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
-from podless.store.etcd.alone import Alone
+from podless.store.etcd.alone import ExclusiveKey
 from podless.store.etcd.changelog import EtcdChangeLog
 from podless.store.etcd.channel import ChannelError
 from podless.store.etcd.client import EtcdClient, Forgotten, Unsupported
@@ -67,25 +67,25 @@ class EtcdStore:
         self._exclusive = settings.exclusive
         self._ordered: OrderedCommits | None = None  # set if transactions take only one key
         self._newest = 0
-        self._alone = Alone(
+        self._alone = ExclusiveKey(
             self._client,
             self._layout,
             wanted=settings.exclusive,
             known=lambda: self._newest,
-            restored=self._moved_on,
+            restored=self._wait_restored,
         )
-        self._compactor = Compactor(self._client, interval, self._forgot)
+        self._compactor = Compactor(self._client, interval, self._note_compaction)
         self._followers: list[EtcdFollower] = []
         self._compacted = 0
-        self._fences = Fences(self._client, self._layout, self._followers, self._saw)
+        self._fences = Fences(self._client, self._layout, self._followers, self._note_revision)
         self._moving: asyncio.Task[None] | None = None
-        nowhere = self._layout.key(_NOWHERE)
+        nowhere = self._layout.encode_key(_NOWHERE)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
         self._logs, self._needs_log = logs, needs_log
         self._log: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps:
-            known, read, leased = lambda: self._compacted, self._read_record, self._leases.wanted
+            known, read, leased = lambda: self._compacted, self._read_record, self._leases.expires
             self._log = EtcdChangeLog(
                 self._client, self._layout, bounds, authors=authors, compacted=known, read=read, leased=leased
             )
@@ -123,7 +123,7 @@ class EtcdStore:
 
     async def _try_transactions(self) -> None:
         """Find out whether transactions take several keys. Raises StoreError."""
-        there = [self._layout.key(f"{_NOWHERE}{number}") for number in range(2)]
+        there = [self._layout.encode_key(f"{_NOWHERE}{number}") for number in range(2)]
         absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in there]
         try:
             await self._client.ask("txn", m.TxnRequest(compare=absent))
@@ -148,7 +148,7 @@ class EtcdStore:
         for follower in self._followers:
             follower.stop()
         for follower in self._followers:
-            await follower.ended()
+            await follower.wait_until_idle()
         self._followers.clear()
         tasks = [*self._asking, *self._fences.stop(), *([self._moving] if self._moving is not None else [])]
         for task in tasks:
@@ -160,12 +160,12 @@ class EtcdStore:
         before = self._newest
         answer = await self._client.ask("range", m.RangeRequest(**how), began)
         if answer.header.revision < before:
-            await self._moved_on(before)
+            await self._wait_restored(before)
             answer = await self._client.ask("range", m.RangeRequest(**how))
         self._newest = max(self._newest, answer.header.revision)
         return answer
 
-    async def _moved_on(self, before: int) -> None:
+    async def _wait_restored(self, before: int) -> None:
         """Raise the revision above all that clients have seen, after the cluster was restored to an earlier state."""
         if self._moving is None:
             self._moving = asyncio.get_running_loop().create_task(self._move_on(before))
@@ -175,7 +175,7 @@ class EtcdStore:
     async def _move_on(self, before: int) -> None:
         log.error("etcd: its state is older than revision %d: reading all objects again", before)
         with suppress(StoreError):
-            await self._alone.leave()  # this server's state is from before the restore
+            await self._alone.release_key()  # this server's state is from before the restore
         current = 0
         while current <= before:
             many = min(max(before - current, 1), _TOGETHER)
@@ -183,10 +183,10 @@ class EtcdStore:
             current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(many))))
         with suppress(Forgotten):  # another server has compacted
             await self._client.ask("compact", m.CompactionRequest(revision=current))
-        self._forgot(current)
-        self._leases.forget()
+        self._note_compaction(current)
+        self._leases.forget_leases()
         for follower in self._followers:
-            follower.astray()
+            follower.start_again()
 
     def _has_moved(self, moving: asyncio.Task[None]) -> None:
         self._moving = None
@@ -197,7 +197,7 @@ class EtcdStore:
         """Return the newest revision, as the members of the cluster agree on it."""
         known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         told = partial(self._take_answer, known, self._newest, known.get_loop().time())
-        return known if self._client.begin("range", self._question, told) else self._ask()
+        return known if self._client.send_request("range", self._question, told) else self._ask_revision()
 
     def _take_answer(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
         if known.done():
@@ -205,11 +205,11 @@ class EtcdStore:
         revision = _revision(answer) if isinstance(answer, bytes) else -1
         if revision >= before:
             self._newest = max(self._newest, revision)
-            self._fences.push(revision)
+            self._fences.push_revision(revision)
             known.set_result(revision)
             return
         # the answer may be of another member, of a retry, or of a restored cluster
-        asking = asyncio.get_running_loop().create_task(self._ask(began))
+        asking = asyncio.get_running_loop().create_task(self._ask_revision(began))
         self._asking.add(asking)
         asking.add_done_callback(partial(self._finish_asking, known))
 
@@ -226,14 +226,14 @@ class EtcdStore:
         else:
             known.set_result(asking.result())
 
-    async def _ask(self, began: float | None = None) -> int:
-        revision: int = (await self._range(began, key=self._layout.key(_NOWHERE))).header.revision
-        self._fences.push(revision)
+    async def _ask_revision(self, began: float | None = None) -> int:
+        revision: int = (await self._range(began, key=self._layout.encode_key(_NOWHERE))).header.revision
+        self._fences.push_revision(revision)
         return revision
 
     async def check_health(self) -> None:
         """Raise StoreError if the cluster does not answer, or changes cannot be followed."""
-        await self._range(key=self._layout.key(_NOWHERE))
+        await self._range(key=self._layout.encode_key(_NOWHERE))
         for follower in self._followers:
             if follower.broken:
                 raise StoreError(follower.broken)
@@ -261,12 +261,12 @@ class EtcdStore:
         await self._find_compacted()
         return await self.read_revision()
 
-    def _saw(self, revision: int) -> None:
+    def _note_revision(self, revision: int) -> None:
         self._newest = max(self._newest, revision)
 
     def has_newest(self, shown: int) -> bool:
         """Return whether only this server writes, and `shown` includes all its writes."""
-        return self._alone.holds(shown)
+        return self._alone.proves_newest(shown)
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
@@ -276,9 +276,9 @@ class EtcdStore:
             return await self._ordered.commit_in_order(operations)
         wanted, leases = b"", []
         for key, stored, expect, _ in operations:
-            leased = stored is not None and stored is not KEPT and self._leases.wanted(key)
-            leases.append(await self._leases.lease(key) if leased else 0)
-            wanted += self._wanted(key, stored, expect, leases[-1])
+            leased = stored is not None and stored is not KEPT and self._leases.expires(key)
+            leases.append(await self._leases.find_lease(key) if leased else 0)
+            wanted += self._encode_operation(key, stored, expect, leases[-1])
         if self._log is not None and self._logs:
             wanted += await self._log.writer.encode_entries(operations, leases)
         while True:
@@ -292,7 +292,7 @@ class EtcdStore:
                     raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
             if (holder[0].create_revision if holder else 0) == made:
                 raise StoreError("etcd rejected a transaction although its conditions hold")
-            await self._alone.share(made)
+            await self._alone.restore_condition(made)
 
     async def _commit_one(self, operation: Operation) -> int:
         """Write one key by a transaction of kube-apiserver's form. Raises Conflicted and StoreError.
@@ -302,30 +302,30 @@ class EtcdStore:
         key, stored, expect, _ = operation
         if stored is None and not expect:
             raise Conflicted(key, await self._read_record(key))
-        lease = await self._leases.lease(key) if stored is not None and self._leases.wanted(key) else 0
+        lease = await self._leases.find_lease(key) if stored is not None and self._leases.expires(key) else 0
         before = self._newest
-        answer = await self._client.ask("txn", self._wanted(key, stored, expect, lease))
+        answer = await self._client.ask("txn", self._encode_operation(key, stored, expect, lease))
         revision: int = answer.header.revision
         if not answer.succeeded:  # kine's answer then has an older revision, so it is not compared with `before`
             kvs = answer.responses[0].response_range.kvs if answer.responses else ()
             raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
         if revision < before:
-            await self._moved_on(before)
+            await self._wait_restored(before)
         self._newest = max(self._newest, revision)
         return revision
 
     async def _read_record(self, key: str) -> Record | None:
         """Return the record of a key, None if it is absent."""
-        found = (await self._range(key=self._layout.key(key))).kvs
+        found = (await self._range(key=self._layout.encode_key(key))).kvs
         return read_record(self._layout, found[0]) if found else None
 
     async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         """Write in a transaction for each. Raises as `commit`."""
         return await commit_chain(self.commit, commits)
 
-    def _wanted(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
+    def _encode_operation(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
         """Return an operation as part of a transaction: condition, write, and a read if the condition fails."""
-        there = self._layout.key(key)
+        there = self._layout.encode_key(key)
         # no revision is below 0, so deleting an absent key fails as a conflict
         compare = transaction.compare_revision(there, expect, below=stored is None and not expect)
         if stored is KEPT:
@@ -333,22 +333,24 @@ class EtcdStore:
         if stored is None:
             return compare + transaction.delete_key(there) + transaction.read_otherwise(there)
         return (
-            compare + transaction.put_key(there, self._layout.value(stored), lease) + transaction.read_otherwise(there)
+            compare
+            + transaction.put_key(there, self._layout.encode_value(stored), lease)
+            + transaction.read_otherwise(there)
         )
 
     async def _transact(self, wanted: bytes) -> tuple[Any, int]:
-        """Return the answer to a transaction, and the token of its `Alone` condition. Raises StoreError."""
+        """Return the answer to a transaction, and the token of its `ExclusiveKey` condition. Raises StoreError."""
         before = self._newest
-        made, condition = self._alone.sent()
+        made, condition = self._alone.begin_transaction()
         try:
             answer = await self._client.ask("txn", wanted + condition)
         except BaseException as error:
-            self._alone.failed(made, error)
+            self._alone.note_failure(made, error)
             raise
         revision: int = answer.header.revision
-        self._alone.answered(made, revision if answer.succeeded else 0)
+        self._alone.note_outcome(made, revision if answer.succeeded else 0)
         if revision < before:
-            await self._moved_on(before)
+            await self._wait_restored(before)
         elif answer.succeeded:
             self._newest = max(self._newest, revision)
         return answer, made
@@ -356,7 +358,7 @@ class EtcdStore:
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` now, and the revision of that state."""
         records, revision = await self._read_all(prefix, 0)
-        self._fences.push(revision)
+        self._fences.push_revision(revision)
         return records, revision
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
@@ -369,17 +371,17 @@ class EtcdStore:
         return await self._log.restore_state((await self._read_all(prefix, 0))[0], prefix, revision)
 
     async def _read_all(self, prefix: str, revision: int) -> tuple[list[Record], int]:
-        start, end = self._layout.key(prefix), self._layout.end(prefix)
+        start, end = self._layout.encode_key(prefix), self._layout.encode_end(prefix)
         records: list[Record] = []
         while True:
-            answer = await self._state(key=start, range_end=end, revision=revision, limit=_PAGE)
+            answer = await self._read_state(key=start, range_end=end, revision=revision, limit=_PAGE)
             revision = revision or answer.header.revision
             records += [read_record(self._layout, kv) for kv in answer.kvs]
             if not answer.more:
                 return [one for one in records if not one.key.startswith(FENCES)], revision
             start = answer.kvs[-1].key + b"\0"
 
-    async def _state(self, **how: Any) -> Any:
+    async def _read_state(self, **how: Any) -> Any:
         """Return an answer about a state. Raises Compacted if that state is gone."""
         try:
             return await self._range(**how)
@@ -389,10 +391,10 @@ class EtcdStore:
 
     async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in etcd's order, after the key `after`. Raises Compacted."""
-        start = self._layout.key(after) + b"\0" if after else self._layout.key(prefix)
-        asked: dict[str, Any] = {"key": start, "range_end": self._layout.end(prefix), "limit": most}
+        start = self._layout.encode_key(after) + b"\0" if after else self._layout.encode_key(prefix)
+        asked: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": most}
         try:
-            answer, log = await self._state(**asked, revision=revision), None
+            answer, log = await self._read_state(**asked, revision=revision), None
         except Compacted:
             if self._log is None:
                 raise
@@ -420,7 +422,7 @@ class EtcdStore:
             current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(many))))
             say(current)
         if self._log is not None:
-            await self._log.forget(anew=self._logs)
+            await self._log.delete_log(anew=self._logs)
         await self.compact(await self.read_revision())
 
     async def read_changes(self, prefix: str, after: int) -> list[Change]:
@@ -431,7 +433,7 @@ class EtcdStore:
         try:
             found = await read_changes(self._client, self._layout, prefix, after, end)
         except Gone as gone:
-            self._forgot(gone.revision)
+            self._note_compaction(gone.revision)
             raise Compacted(self._compacted) from None
         for one in found:
             if one.before is None and (one.record is None or one.record.created < one.revision):
@@ -447,23 +449,23 @@ class EtcdStore:
             except Forgotten:
                 await self._find_compacted()
             else:
-                self._forgot(revision)
+                self._note_compaction(revision)
 
-    def _forgot(self, revision: int) -> None:
+    def _note_compaction(self, revision: int) -> None:
         self._compacted = max(self._compacted, revision)
 
     async def _find_compacted(self) -> None:
         """Find the newest compacted revision by bisection, because etcd does not report it."""
-        low, high = self._compacted, (await self._range(key=self._layout.key(_NOWHERE))).header.revision
+        low, high = self._compacted, (await self._range(key=self._layout.encode_key(_NOWHERE))).header.revision
         while low < high:
             middle = (low + high) // 2
             try:
-                await self._range(key=self._layout.key(_NOWHERE), revision=max(middle, 1))
+                await self._range(key=self._layout.encode_key(_NOWHERE), revision=max(middle, 1))
             except Forgotten:
                 low = middle + 1
             else:
                 high = middle
-        self._forgot(low if low > 1 else self._compacted)
+        self._note_compaction(low if low > 1 else self._compacted)
 
     def read_figures(self) -> dict[str, int]:
         """Return the engine's figures. size: database of the member that answered last, in bytes."""

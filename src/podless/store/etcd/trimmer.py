@@ -133,7 +133,7 @@ class LogTrimmer:
         found = [one async for one in scan_entries(self._client, self._layout, start, end)]
         found.sort(key=attrgetter("revision"))
         await asyncio.sleep(0)
-        horizons = self._cut(found, now)
+        horizons = self._choose_horizons(found, now)
         if horizons != self.horizons:
             revision = await self.read_horizons()
             if not await self._put_horizons(revision, now, horizons):
@@ -162,7 +162,7 @@ class LogTrimmer:
             self.horizons = wanted
         return bool(answer.succeeded)
 
-    def _cut(self, found: list[FoundEntry], now: int) -> Horizons:
+    def _choose_horizons(self, found: list[FoundEntry], now: int) -> Horizons:
         """Return the horizons that fit the bounds. found: all entries, oldest first."""
         was = self.horizons
         made = Horizons(was.all, dict(was.own), was.since, was.looked)

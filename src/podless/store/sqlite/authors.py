@@ -28,7 +28,7 @@ class Authors:
         self._numbers: dict[Author, int] = {}
         self._count = -1
 
-    def forget(self) -> None:
+    def forget_numbers(self) -> None:
         """Drop cached numbers after a transaction was rolled back."""
         self._numbers.clear()
         self._count = -1

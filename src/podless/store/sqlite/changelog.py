@@ -67,7 +67,7 @@ class SQLiteChangeLog:
     ) -> list[Written]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or pastreader.END, after)
-        let_go = self._window.hold()  # the window does not move while this reads
+        let_go = self._window.hold_history()  # the window does not move while this reads
         try:
             found: list[Place] = []
             for prefix in prefixes:
@@ -159,7 +159,7 @@ class SQLiteChangeLog:
         Compacted, StoreError.
         """
         rows, left = list[Row](), most
-        let_go = self._window.hold()
+        let_go = self._window.hold_history()
         try:
             while True:
                 horizon = self.horizon(prefix)
@@ -179,7 +179,7 @@ class SQLiteChangeLog:
     async def _read_places(self, places: list[Place]) -> list[Written]:
         """Read changes until their values exceed a number of bytes. Raises StoreError."""
         rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
-        let_go = self._window.hold()
+        let_go = self._window.hold_history()
         try:
             for place in places:
                 row = self._row(self._database(), place)

@@ -48,8 +48,8 @@ class Disk:
     def check_files(self) -> None:
         """Raise StoreError if the files are not in place."""
         self._looked = time.monotonic()
-        if self._files is not None and (fault := self._files.fault()):
-            self.refuse(fault)
+        if self._files is not None and (fault := self._files.find_fault()):
+            self.note_failure(fault)
             raise StoreError(fault)
 
     def check_files_in_time(self) -> None:
@@ -57,7 +57,7 @@ class Disk:
         if self.refused or time.monotonic() > self._looked + _LOOK:
             self.check_files()
 
-    def refuse(self, why: str) -> None:
+    def note_failure(self, why: str) -> None:
         """Record that writes fail, and log it at most every 10 seconds."""
         if not self.refused and time.monotonic() - self._said > _SAY:
             self._said = time.monotonic()
@@ -67,9 +67,9 @@ class Disk:
     def refuse_error(self, error: sqlite3.Error) -> None:
         """Record and log that a write failed."""
         self.full = refusals.is_full(error)
-        self.refuse(str(error))
+        self.note_failure(str(error))
 
-    def accept(self) -> None:
+    def note_success(self) -> None:
         """Record and log that writes succeed again."""
         if self.refused and not self.is_released:
             self.refused, self.full = "", False
@@ -109,7 +109,7 @@ class Disk:
     def note_shrunk(self) -> None:
         """Record that the engine itself has made the database smaller. Raises OSError."""
         if self._files is not None:
-            self._files.shrunk()
+            self._files.note_shrunk()
 
 
 class Reserve:

@@ -24,7 +24,7 @@ class Files:
             return None
         return found.st_dev, found.st_ino
 
-    def fault(self) -> str:
+    def find_fault(self) -> str:
         """Return what happened to the files, "" if they are in place."""
         try:
             found = os.stat(self._path)
@@ -43,6 +43,6 @@ class Files:
             return f"{self._log} is gone" if log is None else f"{self._log} was replaced by another file"
         return ""
 
-    def shrunk(self) -> None:
+    def note_shrunk(self) -> None:
         """Record that the engine itself has made the database smaller."""
         self._size = os.stat(self._path).st_size

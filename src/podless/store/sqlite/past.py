@@ -146,7 +146,7 @@ class Past:
         """Whether states of any resource are kept."""
         return self._bounds.keeps
 
-    def pack(self, database: sqlite3.Connection, rows: list[Row], old: int) -> None:
+    def pack_rows(self, database: sqlite3.Connection, rows: list[Row], old: int) -> None:
         """Take over rows that leave the log when its window moves on from a revision."""
         touched: dict[str, PastResource] = {}
         rows.sort(key=_KEY_AND_REVISION)
@@ -196,7 +196,9 @@ class Past:
 
     # forgetting
 
-    def due(self, database: sqlite3.Connection, now: int, *, full: bool = False) -> tuple[PastResource, int] | None:
+    def find_due(
+        self, database: sqlite3.Connection, now: int, *, full: bool = False
+    ) -> tuple[PastResource, int] | None:
         """Return the resource that must forget states next, and up to which revision; None if all are kept.
 
         now: milliseconds since 1970. full: the disk is full, so everything must go.
@@ -239,7 +241,7 @@ class Past:
             return False
         return rows > keep.count or size > keep.size or now - oldest[1] > keep.age * 1000
 
-    def skip(self, database: sqlite3.Connection, revision: int) -> None:
+    def skip_to(self, database: sqlite3.Connection, revision: int) -> None:
         """Move all horizons to a revision, because states that left the window before it were not packed."""
         for one in self._known.values():
             one.horizon = max(one.horizon, revision)
@@ -256,7 +258,7 @@ class Past:
         statement += "ORDER BY sequence LIMIT ?)"
         return int(database.execute(statement, (resource.number, resource.horizon, _STEP)).fetchone()[0])
 
-    def forget(self, database: sqlite3.Connection, resource: PastResource, end: int) -> None:
+    def forget_before(self, database: sqlite3.Connection, resource: PastResource, end: int) -> None:
         """Move a resource's horizon to a revision, and delete the rows that no later state needs."""
         if end == _DROP:
             self._drop(database, self._known.pop(resource.prefix))

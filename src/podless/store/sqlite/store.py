@@ -126,23 +126,23 @@ class SQLiteStore:
             self._regain_reserve()
         except NoRoom as error:
             self._disk.full = True
-            self._disk.refuse(str(error))
+            self._disk.note_failure(str(error))
 
     def _read_state(self, database: sqlite3.Connection) -> None:
-        compacted, check = self._numbers(*database.execute("SELECT compacted, checksum FROM state").fetchone())
+        compacted, check = self._read_numbers(*database.execute("SELECT compacted, checksum FROM state").fetchone())
         if check != format.checksum_of(compacted):
             raise Damaged(f"{self._path}: the database is damaged (its state); restore a backup")
         newest = database.execute("SELECT revision, sequence FROM log ORDER BY sequence DESC LIMIT 1").fetchone()
-        revision, sequence = self._numbers(*(newest or (0, 0)))
+        revision, sequence = self._read_numbers(*(newest or (0, 0)))
         self._window.compacted = compacted
         self._revision, self._sequence = max(revision, compacted), max(sequence, compacted)
         for written, at, replaced in database.execute(_HISTORY, (compacted,)):
-            _, at = self._numbers(written, at)
+            _, at = self._read_numbers(written, at)
             self._window.clock.newest = max(self._window.clock.newest, at)
             self._window.note_writes(written, replaced or 0, at)
         self._past.open(database, compacted)
 
-    def _numbers(self, *values: Any) -> Sequence[int]:
+    def _read_numbers(self, *values: Any) -> Sequence[int]:
         """Return columns that must be numbers; SQLite accepts any type in a column. Raises Damaged."""
         if any(type(value) is not int for value in values):
             raise Damaged(f"{self._path}: the database is damaged (a column has no number); restore a backup")
@@ -174,7 +174,7 @@ class SQLiteStore:
                 upkeep.probe_write(self._open_database())
             except sqlite3.Error as error:
                 raise refusals.of_write(error) from None
-            self._disk.accept()
+            self._disk.note_success()
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Deliver every later change under `prefix`, before its writer gets the result. Raises Compacted."""
@@ -204,11 +204,11 @@ class SQLiteStore:
         if not self._waiting:
             # One iteration of the loop later, which costs less than a transaction: commits of requests that are read in
             # this iteration share one. If iterations are long, those of this one are enough.
-            self._loop.call_soon(self._soon, time.perf_counter())
+            self._loop.call_soon(self._flush_soon, time.perf_counter())
         self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future))
         return future
 
-    def _soon(self, since: float) -> None:
+    def _flush_soon(self, since: float) -> None:
         if self._loop is not None and time.perf_counter() - since < _TURN:
             self._loop.call_soon(self._flush)
         else:
@@ -232,7 +232,7 @@ class SQLiteStore:
             if isinstance(error, sqlite3.Error):
                 self._disk.refuse_error(error)
         else:
-            self._disk.accept()
+            self._disk.note_success()
         self.times["txn"].observe(time.perf_counter() - began)
         if changes:
             self._revision = changes[-1].revision
@@ -256,7 +256,7 @@ class SQLiteStore:
         except sqlite3.Error as error:
             if not _frees(chains) or not self._disk.release_reserve(error):
                 raise
-        self._window.work()
+        self._window.do_step()
         return self._write(chains)
 
     def _regain_reserve(self) -> None:
@@ -264,7 +264,7 @@ class SQLiteStore:
         try:
             self._disk.regain_reserve()
         except NoRoom:
-            self._window.work()
+            self._window.do_step()
             raise
 
     def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
@@ -298,7 +298,7 @@ class SQLiteStore:
                     outcomes.append(revisions)
             database.execute("COMMIT")
         except BaseException:
-            self._authors.forget()
+            self._authors.forget_numbers()
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
@@ -334,13 +334,13 @@ class SQLiteStore:
 
     def hold_history(self) -> Callable[[], None]:
         """Keep all history until the returned function is called."""
-        return self._window.hold()
+        return self._window.hold_history()
 
     async def advance_revision(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Make every later commit get a revision above this one, and forget all history. Raises StoreError."""
         if revision > self._revision:
             self._revision, self._sequence = revision, max(revision, self._sequence)
-        self._window.move(self._revision)
+        self._window.move_to(self._revision)
 
     async def read_changes(self, prefix: str, after: int) -> list[Change]:
         """Return all later changes under `prefix`, each with the state that it replaced. Raises Compacted."""
@@ -375,7 +375,7 @@ class SQLiteStore:
 
     async def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before `revision`."""
-        self._window.move(min(revision, self._revision))
+        self._window.move_to(min(revision, self._revision))
 
     def read_figures(self) -> dict[str, int]:
         """Return the figures of the engine: sizes in bytes, times in seconds since 1970."""

@@ -29,13 +29,13 @@ def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past,
     with _change_past(database, past):
         between = {"old": old, "new": new}
         if full or not past.keeps:
-            past.skip(database, new)
+            past.skip_to(database, new)
             database.execute(_REPLACED, between)
             database.execute(_DELETED, between)
         else:
             rows = database.execute(f"{_REPLACED} RETURNING {COLUMNS}", between).fetchall()
             rows += database.execute(f"{_DELETED} RETURNING {COLUMNS}", between).fetchall()
-            past.pack(database, rows, old)
+            past.pack_rows(database, rows, old)
         database.execute(_STATE, (new, checksum_of(new)))
 
 
@@ -59,11 +59,11 @@ def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: boo
 
     now: milliseconds since 1970. full: the disk is full, so all states are forgotten.
     """
-    due = past.due(database, now, full=full)
+    due = past.find_due(database, now, full=full)
     if due is None:
         return False
     with _change_past(database, past):
-        past.forget(database, *due)
+        past.forget_before(database, *due)
     return True
 
 

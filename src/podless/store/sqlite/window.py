@@ -54,7 +54,7 @@ class Window:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start to maintain the window."""
         self._loop = loop
-        self._timer = loop.call_later(_TEND, self._tend)
+        self._timer = loop.call_later(_TEND, self._run_maintenance)
 
     def stop(self) -> None:
         """Stop maintaining the window."""
@@ -62,7 +62,7 @@ class Window:
             self._timer.cancel()
         self._loop = None
 
-    def hold(self) -> Callable[[], None]:
+    def hold_history(self) -> Callable[[], None]:
         """Keep all history until the returned function is called."""
         self._held += 1
         return self._let_go
@@ -74,7 +74,7 @@ class Window:
         """Count writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
         self.history.note_writes(revision, replaced, at // 1000)
 
-    def move(self, revision: int) -> None:
+    def move_to(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before a revision. Raises StoreError."""
         if revision <= self.compacted:
             return
@@ -83,34 +83,34 @@ class Window:
         except sqlite3.Error as error:
             raise refusals.of_write(error) from None
         self.compacted = revision
-        self.history.forget(revision)
+        self.history.note_forgotten(revision)
 
     def work_if_due(self) -> None:
         """Start to forget history if there is more than the bounds allow."""
         self._writes += 1
-        if not self._busy and self.history.due(self.clock.newest // 1000):
-            self.work()
+        if not self._busy and self.history.find_due(self.clock.newest // 1000):
+            self.do_step()
 
-    def work(self) -> None:
+    def do_step(self) -> None:
         """Forget history and free space: one step soon, others later."""
         if not self._busy and self._loop is not None:
             self._busy = True
             self._loop.call_soon(self._step)
 
-    def _tend(self) -> None:
+    def _run_maintenance(self) -> None:
         """Run maintenance that is due even without writes."""
         assert self._loop is not None
-        self._timer = self._loop.call_later(_TEND, self._tend)
+        self._timer = self._loop.call_later(_TEND, self._run_maintenance)
         with suppress(StoreError):
             self._disk.check_files()
-            self.work()
+            self.do_step()
 
     def _step(self) -> None:
         self._busy = False
         if self._loop is None or self._held:
             return
         began = self._loop.time()
-        if self._postpones():
+        if self._may_postpone():
             self._busy = True
             self._loop.call_later(_LOOK, self._step)
             return
@@ -122,20 +122,20 @@ class Window:
         self._busy = True
         self._loop.call_later((self._loop.time() - began) * _REST, self._step)
 
-    def _postpones(self) -> bool:
+    def _may_postpone(self) -> bool:
         """Return whether clients write so much that history is forgotten later."""
         writes, self._writes = self._writes, 0
-        return writes > _BUSY and not self._disk.full and not self.history.due(self.clock.newest // 1000, _LATER)
+        return writes > _BUSY and not self._disk.full and not self.history.find_due(self.clock.newest // 1000, _LATER)
 
     def _take_step(self, database: sqlite3.Connection) -> bool:
         """Do one step. Returns whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
         now, full = self.clock.now(), self._disk.full
         # on a full disk, history is forgotten first
-        due = min(self._newest(), self.compacted + _PACE) if full else self.history.due(now // 1000)
+        due = min(self._newest(), self.compacted + _PACE) if full else self.history.find_due(now // 1000)
         if full and upkeep.forget_past(database, self._past, now, full=True):
             return True
         if due > self.compacted:
-            self.move(due)
+            self.move_to(due)
             return True
         if upkeep.forget_past(database, self._past, now):
             return True

@@ -56,7 +56,7 @@ class Checker:
         release = CURRENT.get()
         if digest in _FAULTLESS and not self.options.no_default:  # nothing else asks for more than a new definition
             known = _FAULTLESS[digest]
-            if known is None or known.agree(release):
+            if known is None or known.agrees_with(release):
                 return []
         with Notes(release) as notes:
             errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
