@@ -28,7 +28,7 @@ def work():
     while not ended.is_set():
         sorted(range(20), key=lambda value: sum(values(5)) + value)
 
-worker = threading.Thread(target=work)
+worker = threading.Thread(target=work, daemon=True)
 worker.start()
 stacks = Stacks()
 for _ in range(8_000):
