@@ -1,4 +1,4 @@
-"""Changes that the audit log of a kube-apiserver tells of.
+"""Reads the changes in the audit log of a kube-apiserver.
 
 Source: the type Event of audit.k8s.io/v1. Only events at level RequestResponse have the object as the write left it.
 """
@@ -21,16 +21,16 @@ from podless.store.keys import OWN, Keys, Stored
 _VERSIONS = ("audit.k8s.io/v1",)
 _WRITES = {"create": "create", "update": "update", "patch": "patch", "delete": "delete"}
 _ALL = "deletecollection"
-_DIGITS = 18  # of a resourceVersion
-_MANAGER = 128  # characters of a field manager
+_DIGITS = 18  # maximum digits of a resourceVersion
+_MANAGER = 128  # maximum characters of a field manager
 
 
 class BadEvent(Exception):
-    """A line that is no audit event; the text says why."""
+    """A line is not an audit event; the text says why."""
 
 
 class Skipped(Enum):
-    """Why an event is not imported. The value is a text that follows a number."""
+    """The reasons for which events are not imported. The values are texts that follow a number."""
 
     READ = "reads"
     STAGE = "of another stage than ResponseComplete"
@@ -43,7 +43,7 @@ class Skipped(Enum):
 class AuditChange(NamedTuple):
     """One change of one object.
 
-    stored: the new state, None for a delete. revision: 0 where the event does not say it. at: milliseconds since 1970.
+    stored: the new state, None for a delete. revision: 0 if the event lacks it. at: milliseconds since 1970.
     """
 
     key: str
@@ -104,7 +104,7 @@ def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[
         if verb == "delete" and not subresource and obj.get("kind") == "Status" and resource and name:
             name = _read_text(reference, "name")
         elif _read_text(obj, "apiVersion").rpartition("/")[0] != group or not _read_text(metadata, "resourceVersion"):
-            continue  # such as a Scale, or what is stored nowhere
+            continue  # another kind, such as a Scale, or an object that is not stored
         key = _check_key(keys_.key(namespace, name), group, resource, namespace, name)
         revision = _read_revision(metadata)
         goes = verb in ("delete", _ALL) and not subresource and not _stays(obj, metadata)
@@ -127,7 +127,7 @@ def _encode(obj: Object) -> Stored:
 
 
 def _check_key(key: str, *parts: str) -> str:
-    """Return the key. Raises BadEvent for one that no object has."""
+    """Return the key. Raises BadEvent if no object can have it."""
     if any("/" in part or "\0" in part for part in parts) or not parts[1] or not parts[3] or key.startswith(OWN):
         raise BadEvent("objectRef does not name an object")
     return key
@@ -159,7 +159,7 @@ def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Autho
     agent, subresource = _read_text(event, "userAgent"), _read_text(_part(event, "objectRef"), "subresource")
     manager = (query.get("fieldManager") or [""])[0]
     if not manager and verb in ("create", "update", "patch"):
-        manager = agent.partition("/")[0]  # as the server does
+        manager = agent.partition("/")[0]  # as kube-apiserver derives it
     try:
         audit = UUID(_read_text(event, "auditID")).bytes
     except ValueError:

@@ -35,7 +35,7 @@ def blame_object(states: Iterable[tuple[C, Object]]) -> list[Blamed[C]]:
     return list(_list_fields((), last, owned)) if last is not ABSENT else []
 
 
-# The owners of a value have its shape: a dict by name, a dict by key or place, or the change itself.
+# The owners of a value have the value's shape: a dict by name, a dict by key or index, or the change itself.
 
 
 def _own(before: Any, after: Any, owned: Any, change: C) -> Any:
@@ -51,7 +51,7 @@ def _own(before: Any, after: Any, owned: Any, change: C) -> Any:
         old_items = before if isinstance(before, list) else []
         key = find_key(after)
         if old_items and find_key(old_items) != key:
-            old_items = []  # its items cannot be matched: the change is blamed for all
+            old_items = []  # the old items have other keys, so the change set them all
         known = dict(zip(_name_items(key, old_items), old_items, strict=True))
         return {
             step: _own(known.get(step, ABSENT), item, owned.get(step) if known else None, change)

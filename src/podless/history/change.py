@@ -1,4 +1,4 @@
-"""A change as an object of the API: who changed which object, when, and what exactly."""
+"""A change as an object of the API: the user, the object, the time, and the changed fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from podless.store.contract import Author, Written
 GROUP, VERSION = "history.podless.dev", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
 CREATE, UPDATE, DELETE = "create", "update", "delete"
-_PATHS_SHOWN = 3  # in a summary
+_PATHS_SHOWN = 3  # changed paths in a summary
 
 
 class ChangedObject(NamedTuple):
@@ -59,8 +59,8 @@ def format_time(at: int) -> str:
 def make_change(written: Written, before: Record | None, place: ChangedObject, *, state: bool = False) -> Object:
     """Return a change as an object of the API.
 
-    before: the state that it replaced; None if there was none or it is forgotten. state: include the object as the
-    change left it; for a delete, as it was before.
+    before: the state that it replaced; None if there was none, or it is no longer known. state: include the object as
+    the change left it; for a delete, as it was before.
     """
     operation = operation_of(written)
     new = decode_state(written.stored, written.revision) if written.stored is not None else None

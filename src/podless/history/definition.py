@@ -1,4 +1,4 @@
-"""The kind Change of history.podless.dev, as a definition would make it; nothing of it is stored."""
+"""The kind Change of history.podless.dev, declared like a custom kind. Its objects are not stored."""
 
 from __future__ import annotations
 

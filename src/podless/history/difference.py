@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 
-# the server's own account of a write, which changes with every write and says nothing that the log does not
+# server fields that change with every write and add nothing to the log
 _LEFT_OUT = ("managedFields", "resourceVersion")
-# what tells the items of a list apart, in Kubernetes' own types: the first that all items have, each another one
+# fields that identify list items in Kubernetes' types; the first one that all items have with different values is used
 _KEYS = ("name", "key", "type", "id", "uid", "ip", "containerPort", "port", "mountPath", "path", "manager")
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
-Step = str | int | tuple[str, Any]  # a field, a place in a list, or the key and its value that tell an item apart
+Step = str | int | tuple[str, Any]  # a field, a list index, or (key, value) of an identified item
 
 
 class _Absent:
@@ -54,12 +54,12 @@ def format_path(path: tuple[Step, ...]) -> str:
 
 
 def compare_objects(before: Object | None, after: Object | None) -> list[Difference]:
-    """Return the fields that differ, in the order of the newer state; None for an object that is not there."""
+    """Return the fields that differ, in the order of the newer state. None: an absent object."""
     return list(_compare((), strip_object(before), strip_object(after)))
 
 
 def strip_object(obj: Object | None) -> Any:
-    """Return an object without what changes with every write; ABSENT for None."""
+    """Return an object without fields that change with every write; ABSENT for None."""
     if obj is None:
         return ABSENT
     metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _LEFT_OUT}
@@ -92,7 +92,7 @@ def _compare_lists(path: tuple[Step, ...], before: list[Any], after: list[Any]) 
         for one in _compare((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
             different = True
             yield one
-    if not different:  # nothing but the order
+    if not different:  # only the order differs
         yield Difference(path, before, after)
 
 

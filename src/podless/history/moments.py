@@ -1,4 +1,4 @@
-"""Times as people give them."""
+"""Parses times that users write."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_LOG = "the store keeps no log of changes: etcd has none with --no-history-aut
 async def find_revision(store: Store, text: str) -> int:
     """Return the revision that a text names: a revision, or a time as `parse_moment` takes it.
 
-    Raises ValueError, Compacted where it is forgotten, StoreError where the store keeps no log.
+    Raises ValueError, Compacted if it is forgotten, StoreError if the store has no log.
     """
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text)
@@ -46,7 +46,7 @@ async def find_revision(store: Store, text: str) -> int:
 
 
 async def explain_forgotten(store: Store, error: Compacted) -> str:
-    """Return why a state cannot be read: the oldest one that the store has, and how to keep more."""
+    """Return why a state is not readable, the oldest readable state, and how to keep more history."""
     at = await store.changelog.find_time(error.revision) if store.changelog is not None else 0
     when = f" ({clock.format_time(at // 1000)})" if at else ""
     if not error.revision:

@@ -15,15 +15,15 @@ from podless.runtime.jsonobject import Object
 from podless.store import Record, keys
 from podless.store.contract import ChangeLog, Written
 
-_BATCH = 100  # changes that are read in one go
-_BYTES = 8 << 20  # of states behind the changes of one page
-_TOLD = 20  # changes that are shown in one go: of each, two states are decoded
+_BATCH = 100  # changes in one read
+_BYTES = 8 << 20  # bytes of states behind the changes of one page
+_TOLD = 20  # changes that are rendered at a time; each decodes two states
 
 
 class HistoryScope(NamedTuple):
-    """The objects whose changes are read; "" or None for all.
+    """The objects whose changes are read; "" or None stands for all.
 
-    namespace, group, resource, name: as in their keys.
+    namespace, group, resource, name: as in the objects' keys.
     """
 
     namespace: str = ""
@@ -110,7 +110,7 @@ class HistoryReader:
         return make_change(written, before, place, state=state)
 
     def place(self, key: str) -> ChangedObject:
-        """Return which object a key is of."""
+        """Return the object of a key."""
         group, resource = keys.resource_of(key)
         kind = self._registry.get(group, resource)
         return place_of(key, namespaced=kind.namespaced if kind is not None else None)
@@ -141,7 +141,7 @@ class HistoryReader:
         return link_changes(await self._log.read_under(prefixes, before, after, _BATCH))
 
     def _is_whole(self, scope: HistoryScope) -> bool:
-        """Return whether a scope with a name has all that a key needs."""
+        """Return whether a scope with a name determines one key."""
         if scope.group is None or not scope.resource:
             return False
         kind = self._registry.get(scope.group, scope.resource)
@@ -161,7 +161,7 @@ class HistoryReader:
 
 
 def link_changes(batch: list[Written]) -> list[Written]:
-    """Return changes with the states that they replaced, as far as these are the states of others.
+    """Return changes with the states that they replaced, if other changes of the batch made these states.
 
     batch: all changes of some keys between two sequence numbers, newest first.
     """

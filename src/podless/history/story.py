@@ -1,4 +1,4 @@
-"""Changes as text: one line each, and the lines of a difference."""
+"""Formats changes as text: a line for each change, and the lines of a difference."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import orjson
 from podless.history.difference import ABSENT
 from podless.runtime.jsonobject import Object
 
-Paint = Callable[[str, str], str]  # gives a text the colour of an ANSI code
+Paint = Callable[[str, str], str]  # returns a text in a colour, given the ANSI code
 ACTIONS = {"create": "32", "update": "33", "delete": "31"}
-_VALUE = 200  # characters of a value in one line
+_VALUE = 200  # maximum characters of a value in one line
 
 
 def leave_plain(text: str, colour: str) -> str:
@@ -59,6 +59,6 @@ def format_fields(fields: Iterable[Object], paint: Paint = leave_plain) -> Itera
 
 
 def format_value(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
+    """Return a value as JSON, shortened if it is long."""
     text = orjson.dumps(value).decode()
     return text if len(text) <= _VALUE else f"{text[:_VALUE]}... ({len(text)} characters)"

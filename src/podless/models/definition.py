@@ -6,7 +6,7 @@
         metadata: ObjectMeta
         spec: WidgetSpec
 
-pydantic is never imported here: its models are known by their attributes.
+pydantic is never imported here; its models are recognized by their attributes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PLAIN: Mapping[Any, Object] = {
     datetime.date: {"type": "string", "format": "date"},
     bytes: {"type": "string", "format": "byte"},
 }
-# what pydantic and annotated_types call bounds
+# names of bounds in pydantic and annotated_types -> (keyword, exclusive)
 _BOUNDS = {
     "ge": ("minimum", ""), "gt": ("minimum", "exclusiveMinimum"),
     "le": ("maximum", ""), "lt": ("maximum", "exclusiveMaximum"),
@@ -56,11 +56,11 @@ _NOTHING: Any = object()
 
 
 class Inexpressible(TypeError):
-    """Raised for a class that a structural schema cannot express. The text names the place."""
+    """A structural schema cannot express a class. The text names the place."""
 
 
 class _Member(NamedTuple):
-    """A field of a class. default: as JSON, _NOTHING for none. marks: the annotations of the field."""
+    """A field of a class. default: as JSON, _NOTHING if there is none. marks: its annotations."""
 
     name: str
     hint: Any
@@ -156,7 +156,7 @@ def _class_schema(cls: type, place: str, within: tuple[type, ...]) -> Object:
 
 def _own_doc(cls: type) -> str:
     doc = cls.__dict__.get("__doc__") or ""
-    made_up = doc.startswith(f"{cls.__name__}(")  # dataclasses write the signature there
+    made_up = doc.startswith(f"{cls.__name__}(")  # dataclasses generate this docstring
     return "" if made_up else inspect.cleandoc(doc)
 
 
@@ -202,7 +202,7 @@ def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
         default = info.get_default(call_default_factory=True)
     extra = info.json_schema_extra
     marks = [*info.metadata, *((Keywords(extra),) if isinstance(extra, dict) else ())]
-    if typing.get_origin(hint) is typing.Annotated:  # pydantic has them in its metadata
+    if typing.get_origin(hint) is typing.Annotated:  # pydantic keeps the annotations in `metadata`
         hint = typing.get_args(hint)[0]
     said = info.description or doc
     return _Member(info.alias or name, hint, bool(info.is_required()), _default(default), tuple(marks), said)
@@ -216,7 +216,7 @@ def _default(value: Any) -> Any:
 
 
 def _attribute_docs(cls: type) -> dict[str, str]:
-    """Return the texts below the fields of a class, if its source is there."""
+    """Return the docstrings below the fields of a class, if its source is available."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
@@ -298,7 +298,7 @@ def _add_mark(made: Object, mark: Any, place: str) -> None:
             else:
                 made[key] = [*made.get(key, ()), *value] if key == RULES else value
         return
-    for inner in getattr(mark, "metadata", ()):  # a FieldInfo of pydantic in Annotated
+    for inner in getattr(mark, "metadata", ()):  # a pydantic FieldInfo inside Annotated
         _add_mark(made, inner, place)
     if isinstance(extra := getattr(mark, "json_schema_extra", None), dict):
         _add_mark(made, Keywords(extra), place)

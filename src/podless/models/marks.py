@@ -23,7 +23,7 @@ _RULE_FIELDS = {
 
 @dataclass(frozen=True, eq=False)
 class Keywords:
-    """Keywords of a schema that a type does not express. None removes a keyword that the type would add."""
+    """Schema keywords that a type does not express. None removes a keyword that the type would add."""
 
     given: Object = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The metadata of objects as dataclasses."""
+"""ObjectMeta and OwnerReference as dataclasses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OwnerReference:
 
 @dataclass(kw_only=True)
 class ObjectMeta:
-    """The metadata of an object. extra_: fields that are not named here."""
+    """The metadata of an object. extra_: fields without an attribute of their own."""
 
     name: str | None = None
     generateName: str | None = None  # noqa: N815

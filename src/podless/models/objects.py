@@ -1,6 +1,6 @@
-"""Objects as instances of classes, and back: pydantic models, dataclasses, and dicts as they are.
+"""Converts objects to instances of classes and back: pydantic models, dataclasses, and plain dicts.
 
-pydantic is never imported here: its models are known by their methods.
+pydantic is never imported here; its models are recognized by their methods.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from podless.runtime.jsonobject import Object
 
 T = TypeVar("T")
 
-EXTRA = "extra_"  # the attribute of a generated dataclass that keeps the fields it does not know
+EXTRA = "extra_"  # the attribute of a generated dataclass with the fields that the class lacks
 
-_INTEGERS = 2**63  # more than an int64 can be
+_INTEGERS = 2**63  # larger than any int64
 
 
 def json_name(field: dataclasses.Field[Any]) -> str:
@@ -31,7 +31,7 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
 
 
 def read_object(wanted: type[T], value: Any) -> T:
-    """Return an object in JSON as an instance of a class. Raises what pydantic raises, and TypeError."""
+    """Return an object in JSON as an instance of a class. Raises pydantic's errors, and TypeError."""
     validate = getattr(wanted, "model_validate", None)
     if validate is not None:
         return typing.cast(T, validate(_read_numbers(value)))
@@ -39,7 +39,7 @@ def read_object(wanted: type[T], value: Any) -> T:
 
 
 def _read_numbers(value: Any) -> Any:
-    """Return a value with 1 for 1.0. In JSON both are integers, and strict models reject a float."""
+    """Return a value with 1 for 1.0. Both are integers in JSON, but strict models reject a float."""
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < _INTEGERS else value
     if isinstance(value, dict):
@@ -87,7 +87,7 @@ def _read_dataclass(wanted: type, value: Any) -> Any:
     for field in dataclasses.fields(wanted):
         if not field.init or field.name == EXTRA or (name := json_name(field)) not in left:
             continue
-        if left[name] is not None or is_required(field):  # a null of another field is kept as what it is
+        if left[name] is not None or is_required(field):  # a null of an optional field goes into EXTRA
             given[field.name] = _read_value(hints[field.name], left.pop(name))
     if left and any(field.name == EXTRA for field in dataclasses.fields(wanted)):
         given[EXTRA] = left

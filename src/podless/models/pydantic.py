@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Model(BaseModel):
-    """The base of generated models: values are as in JSON, and fields that a class does not know are kept."""
+    """The base of generated models: values as in JSON; fields that a class lacks are kept."""
 
     model_config = ConfigDict(extra="allow", strict=True, validate_by_name=True, validate_by_alias=True)
 

@@ -1,4 +1,4 @@
-"""Classes as the text of a Python module, in one of three styles, as ruff format would write it."""
+"""Writes classes as the text of a Python module, in one of three styles, in ruff's format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKi
 from podless.runtime.jsonobject import Object
 
 STYLES = ("pydantic", "dataclass", "typeddict")
-_WIDTH = 88  # columns of a line, as ruff format has it
+_WIDTH = 88  # columns of a line, ruff's default
 _BOUNDS = {"minLength": "min_length", "maxLength": "max_length", "minItems": "min_length", "maxItems": "max_length"}
 _BUILTIN_TYPES = {"Any", "bool", "dict", "float", "int", "list", "str"}
 _CONTROL = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -21,7 +21,7 @@ _CONTROL = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, str], str]:
     """Return the text of a module for each group and version. definitions: CustomResourceDefinitions of v1.
 
-    style: one of STYLES. The same definitions give the same text in any order. Raises ValueError if two define one
+    style: one of STYLES. The order of the definitions does not change the text. Raises ValueError if two define one
     kind.
     """
     found: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
@@ -60,7 +60,7 @@ class _Writer:
         parts = [self._alias(part) if isinstance(part, Alias) else self.write_class(part) for part in tree.parts]
         parts = [part for part in parts if part]
         lines: list[str] = []
-        before = False  # whether an alias stands before
+        before = False  # whether the part before was a one-line alias
         for part in parts:
             plain = not part[0].startswith(("class ", "@"))
             near = plain and (before or not lines)
@@ -77,7 +77,7 @@ class _Writer:
         self.imports.setdefault(module, set()).update(names)
 
     def type_of(self, member: Member) -> str:
-        """Return the type of a field, without whether it may be left out."""
+        """Return the type of a field, without "| None"."""
         for name in member.type.names:
             self.need("podless.models" if name == "schema" else "typing", name)
         return member.type.text
@@ -124,7 +124,7 @@ def _keywords(extra: Object, indent: int) -> list[str]:
 
 
 def _call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()", end: str = "") -> list[str]:
-    """Return a call on one line if it fits with `end` behind it, else with a line for each argument."""
+    """Return a call on one line if it fits together with `end`, else with a line for each argument."""
     line = f"{indent}{head}{brackets[0]}{', '.join(arguments)}{brackets[1]}"
     if len(line) + len(end) <= _WIDTH and "\n" not in line:
         return [line]
@@ -167,7 +167,7 @@ def _docstring(text: str, indent: str) -> list[str]:
 
 
 def _assignment(head: str, value: str) -> list[str]:
-    """Return the lines of a field; a long type or value gets lines of its own."""
+    """Return the lines of a field; a long type or value has its own lines."""
     line = f"    {head} = {value}" if value else f"    {head}"
     if len(line) <= _WIDTH:
         return [line]
@@ -191,7 +191,7 @@ def _skip_long(line: str) -> str:
 
 
 class _Classes(_Writer):
-    """Both styles with classes that have values."""
+    """Both styles whose classes have values."""
 
     field_name = ""
 
@@ -223,11 +223,11 @@ class _Classes(_Writer):
         raise NotImplementedError
 
     def ending(self) -> list[str]:
-        """Return the lines behind the fields of a class."""
+        """Return the lines after the fields of a class."""
         return []
 
     def options(self, member: Member, indent: int = 8) -> list[str]:
-        """Return the arguments of the field function beside a default."""
+        """Return the arguments of the field function besides the default."""
         raise NotImplementedError
 
     def default(self, member: Member) -> tuple[str, bool]:
@@ -271,7 +271,7 @@ class _Classes(_Writer):
         return lines + (_docstring(member.doc, "    ") if member.doc else [])
 
     def field_function(self) -> tuple[str, str]:
-        """Return the module and the name of the function that declares a field."""
+        """Return (module, name) of the function that declares a field."""
         raise NotImplementedError
 
 
@@ -341,7 +341,7 @@ class _Pydantic(_Classes):
 
 
 class _TypedDict(_Writer):
-    """Dicts as they are: no values, and a function that checks them."""
+    """The style of plain dicts: types without values, and a function that checks them."""
 
     def write_class(self, made: Class) -> list[str]:
         self.need("typing", "TypedDict")
@@ -415,5 +415,5 @@ _WRITERS: dict[str, type[_Writer]] = {"pydantic": _Pydantic, "dataclass": _Datac
 
 
 def module_path(group: str, version: str) -> str:
-    """Return the file of a module within a folder: GROUP/VERSION.py, where the group is written as a package can be."""
+    """Return the path of a module in a folder: GROUP/VERSION.py, with the group as a valid package name."""
     return f"{re.sub(r'[^0-9a-z]', '_', group.lower())}/{version}.py"

@@ -1,4 +1,4 @@
-"""Objects of a kind as instances of a class, checked by schema and rules as the server checks them."""
+"""Base class for objects of a kind, which checks them by schema and rules as the server does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckedSchema:
         return self._compiled
 
     def drop_nulls(self, obj: Object) -> Object:
-        """Return an object without the nulls that the server drops; itself if it has none."""
+        """Return an object without the nulls that the server drops; the same object if it has none."""
         from podless.codec import serializer
 
         if not serializer.has_nulls(obj):
@@ -76,7 +76,7 @@ class Resource:
 
     @classmethod
     def from_dict(cls, obj: Object) -> Self:
-        """Return an object in JSON as an instance. Raises what pydantic raises, and TypeError for other classes."""
+        """Return an object in JSON as an instance. Raises pydantic's errors, and TypeError for other classes."""
         return read_object(cls, cls._checked().drop_nulls(obj))
 
     @classmethod

@@ -1,6 +1,6 @@
 """The classes for the versions of a definition: names, types, defaults, and constraints that types cannot express.
 
-The description of a class does not depend on the style; podless.models.render writes it.
+Their description does not depend on the style; podless.models.render writes it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from podless.models.definition import HEAD, INT_OR_STRING, PRESERVE
 from podless.runtime.jsonobject import Object
 
 NOTHING: Any = object()
-_LONGEST = 48  # characters of the name of a class
-_INLINE = 30  # characters of an annotation within a type
+_LONGEST = 48  # maximum characters of a class name
+_INLINE = 30  # maximum characters of an annotation inside a type
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _VALUES = {"string": str, "integer": int, "boolean": bool}
 # names that modules import
@@ -26,7 +26,7 @@ IMPORTED = (
     "NotRequired", "ObjectMeta", "Required", "Resource", "TypedDict", "dataclass", "field", "kind", "read_object",
     "schema",
 )  # fmt: skip
-# attributes that classes have already, of pydantic too
+# names of attributes that classes have already, also in pydantic
 _TAKEN = frozenset(
     (
         *(name for name in IMPORTED if name[0].isupper()), "check", "construct", "copy", "dict", "extra_", "field",
@@ -39,7 +39,7 @@ _BUILTIN = frozenset(("bool", "bytes", "dict", "float", "int", "list", "object",
 
 @dataclass(frozen=True, slots=True)
 class ModelType:
-    """A type as it is written. base: the schema that it says. of: its class, if it is one."""
+    """A type as text. base: the schema that the type expresses. of: its class, if it is one."""
 
     text: str
     base: Object
@@ -48,7 +48,7 @@ class ModelType:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A field. json: its name in objects. extra: keywords of its schema that its type does not say."""
+    """A field. json: its name in objects. extra: keywords of its schema that its type does not express."""
 
     name: str
     json: str
@@ -61,7 +61,7 @@ class Member:
 
 @dataclass(slots=True)
 class Class:
-    """A class. extra: keywords of its schema that its fields do not say. named: its kind, for that of whole objects."""
+    """A class. extra: schema keywords that its fields do not express. named: the kind, if it is of whole objects."""
 
     name: str
     doc: str
@@ -83,7 +83,9 @@ class NamedKind:
 
 @dataclass(slots=True)
 class Alias:
-    """A name for a type: `of` with arguments. names: that it imports. extra: keywords of a last argument, `schema`."""
+    """A name for a type: `of` with arguments. names: for its imports. extra: keywords of its last argument,
+    `schema`.
+    """
 
     name: str
     of: str
@@ -101,7 +103,7 @@ class Tree:
         self._keywords_inside = keywords_inside
 
     def reserve(self, name: str) -> None:
-        """Keep a name for a kind."""
+        """Reserve a name for a kind."""
         self._names.add(name)
 
     def add_version(self, definition: Object, version: Object) -> None:
@@ -294,13 +296,13 @@ def title(name: str) -> str:
 
 
 def attribute_name(json: str, taken: set[str], within: str) -> str:
-    """Return the name of the attribute for a field: its own, where Python and the class allow that."""
+    """Return the attribute name of a field: its own name, if Python and the class allow that."""
     name = re.sub(r"\W", "_", json, flags=re.ASCII).lstrip("_") or "field"
     if name[0].isdigit():
         name = f"field_{name}"
-    if name.startswith(("model_dump", "model_validate")):  # pydantic warns of all that begin so
+    if name.startswith(("model_dump", "model_validate")):  # pydantic warns of names with these prefixes
         name = f"field_{name}"
-    # a class whose fields have the names of types does not find the types; those of its own begin with its name
+    # an attribute with the name of a type would hide the type in its class; nested types begin with the class's name
     reserved = name in _TAKEN or name in _BUILTIN or name.startswith(("model_", within))
     if keyword.iskeyword(name) or reserved:
         name += "_"
@@ -321,7 +323,7 @@ def python_name(key: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return a JSON value as Python on one line, with the quotes that ruff format chooses."""
+    """Return a JSON value as Python on one line, with ruff's choice of quotes."""
     if isinstance(value, str):
         inner = "".join(char if char in "'\"" else repr(char)[1:-1] for char in value)
         if value.count('"') > value.count("'"):

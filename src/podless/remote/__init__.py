@@ -1,4 +1,4 @@
-"""Calls that the server makes itself: to the webhooks that definitions and configurations name."""
+"""Calls to other servers: webhooks, and other Kubernetes API servers."""
 
 from podless.remote.client import DEADLINE, RemoteError, TimedOut, WebhookClient
 from podless.remote.target import Target

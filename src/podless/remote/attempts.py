@@ -1,4 +1,4 @@
-"""The one loop in which clients try again; the server's is in verbs/storage.py."""
+"""The only retry loop of clients; the server's own is in verbs/storage.py."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The HTTP client for webhooks: JSON documents, with limits of time and size.
 
-aiohttp is imported with the first call. Errors have the words of Go's client, which clients of a real server see.
+aiohttp is imported with the first call. Errors have the texts of Go's client, which clients of a real server see.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-ANSWER_MOST = 64 << 20  # bytes of an answer
-# when the time is over that a client gave its request, by time.monotonic(); None for no such time
+ANSWER_MOST = 64 << 20  # maximum bytes of an answer
+# deadline of the client's request, by time.monotonic(); None without one
 DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
-_REFUSAL_MOST = 1 << 17  # bytes that are read of an answer that is no success: it is decoded on the event loop
-_LONG = 1 << 18  # bytes of an answer that is read elsewhere
+_REFUSAL_MOST = 1 << 17  # bytes that are read of an error answer, which is decoded on the event loop
+_LONG = 1 << 18  # bytes; longer answers are parsed off the loop
 _KEEP_CONTEXTS = 200
-_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that does not end in what is trusted
+_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that ends in no trusted certificate
 _EXPIRED = (9, 10)
 _OTHER_NAME = (62, 64)
 _VERIFY = "tls: failed to verify certificate: x509: "
 _NOT_TLS = "http: server gave HTTP response to HTTPS client"
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
-# a media type with its parameters, as Go's mime package takes it
+# a media type with parameters, by the rules of Go's mime package
 _MEDIA = re.compile(rf'\s*+{_TOKEN}(?:/{_TOKEN})?\s*+(?:;\s*+{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+)*+;?\s*+')
 
 
 class RemoteError(Exception):
-    """Raised for a call that failed. The text says why."""
+    """A call failed. The text says why."""
 
 
 class TimedOut(RemoteError):
-    """No answer, or not all of it, within the time."""
+    """The answer did not arrive completely within the timeout."""
 
 
 class WebhookClient:
@@ -80,7 +80,7 @@ class WebhookClient:
     ) -> bytes:
         """Send a JSON document and return the answer's body, at most `most` bytes. Raises RemoteError, TimedOut.
 
-        seconds: total timeout, which is sent to the webhook. until: deadline, as in DEADLINE.
+        seconds: total timeout, which is sent to the webhook. until: deadline, like DEADLINE.
         """
         if "aiohttp" not in sys.modules and self._off_loop is not None:
             await self._off_loop.run_on_thread(_load)
@@ -99,7 +99,7 @@ class WebhookClient:
                 try:
                     status, media, answer = await self._send(target, url, body, most)
                 except (aiohttp.ServerDisconnectedError, ConnectionResetError):
-                    # a connection that was kept may have been closed from the other side meanwhile
+                    # the webhook may have closed a kept connection meanwhile
                     status, media, answer = await self._send(target, url, body, most)
         except TimeoutError:
             raise TimedOut(f"{told}context deadline exceeded") from None
@@ -117,24 +117,24 @@ class WebhookClient:
         return answer
 
     async def run_by_size(self, size: int, work: Callable[..., R], *about: Any) -> R:
-        """Return the result of some work on so many bytes, run off the loop if they are many. Raises what it raises."""
+        """Run work on so many bytes, off the loop if they are many. Raises the error of the work."""
         return work(*about) if self._off_loop is None else await self._off_loop.make_value(size, work, *about)
 
     async def slice(self, work: Callable[..., R], *about: Any) -> R:
-        """Return the result of some work, run on the loop in slices. Raises what it raises, and Timeout."""
+        """Run work on the loop in slices, and return its result. Raises the error of the work, and Timeout."""
         return await self.run_by_size(0, work, *about)
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
-        """Return the result of some work on an answer, run like work on long request bodies.
+        """Run work on an answer as on request bodies (long ones off the loop), and return its result.
 
-        Raises what the work raises, Timeout and TooManyRequests.
+        Raises the error of the work, Timeout and TooManyRequests.
         """
         if self._off_loop is not None and len(answer) > _LONG:
             answer = await self._off_loop.worker.parse_json(answer)
         return await self.run_by_size(len(answer), work, answer)
 
     async def close(self) -> None:
-        """Close all connections; calls that are under way, and later ones, fail."""
+        """Close all connections. Calls in progress, and later ones, fail."""
         self._closed = True
         if self._session is not None:
             session, self._session = self._session, None
@@ -178,7 +178,7 @@ class WebhookClient:
 
 
 def _load() -> None:
-    """Import what calls are made with, which takes a quarter of a second."""
+    """Import the modules that calls need, which takes a quarter of a second."""
     import aiohttp  # noqa: F401
 
     from podless.remote import trust  # noqa: F401
@@ -194,7 +194,7 @@ def _system() -> ssl.SSLContext:
 
 
 def _judging(authority: bytes) -> aiohttp.Fingerprint:
-    """Return a check of a new connection's certificates, before anything is sent, against these CAs."""
+    """Return a check of a new connection's certificates against these CAs, before anything is sent."""
     import aiohttp
 
     from podless.remote import trust
@@ -206,7 +206,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
             tls = transport.get_extra_info("ssl_object")
             if tls is None:
                 return
-            # public from Python 3.13 on, where it gives bytes
+            # a public method from Python 3.13 on, which returns bytes
             sent = tls._sslobj.get_unverified_chain() or ()
             chain = [one if isinstance(one, bytes) else ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in sent]
             try:
@@ -215,7 +215,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
                 transport.abort()
                 raise RemoteError(str(error)) from None
 
-    return Judge(b"\0" * 32)  # what it is compared with does not matter
+    return Judge(b"\0" * 32)  # the fingerprint is not used
 
 
 def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
@@ -251,7 +251,7 @@ def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
 
 
 def _words(error: Exception, target: Target) -> str:
-    """Return why a call failed, in the words of Go."""
+    """Return why a call failed, with Go's text."""
     import aiohttp
 
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -277,7 +277,7 @@ def _words(error: Exception, target: Target) -> str:
 
 
 def _tls(error: Exception) -> str:
-    inner = getattr(error, "os_error", error)  # of aiohttp's errors
+    inner = getattr(error, "os_error", error)  # aiohttp wraps the error
     if getattr(inner, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
         return _NOT_TLS
     return f"remote error: tls: {error}"
@@ -305,8 +305,8 @@ _STATUSES = {
     503: "the server is currently unable to handle the request",
     504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 }
-_QUOTED = (403, 406, 415)  # whose text says it all
-_TEXT_MOST = 2048  # bytes of a body in an error text
+_QUOTED = (403, 406, 415)  # status codes whose body is quoted in the error text
+_TEXT_MOST = 2048  # maximum bytes of a body in an error text
 
 
 def _refusal(status: int, media: str, body: bytes) -> str:

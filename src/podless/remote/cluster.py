@@ -1,4 +1,4 @@
-"""A client for any Kubernetes API server: JSON out and back, tried again where the server asks for it."""
+"""A client for any Kubernetes API server: sends and receives JSON, and retries if the server asks for it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 _TRIES = 5
-_REST, _GROWTH = 0.1, 3.0  # seconds after the first attempt, and the factor by which they grow
-_SECONDS = 60  # for one answer
+_REST, _GROWTH = 0.1, 3.0  # seconds before the first retry, and the factor for each later one
+_SECONDS = 60  # timeout of one answer
 # Source: plugin/pkg/admission/serviceaccount of Kubernetes
 _NO_ACCOUNT = "error looking up service account"
 
 
 class Refused(RemoteError):
-    """Raised for an answer that is not a success. code: its HTTP status. status: the Status, or {}."""
+    """The answer is an error. code: its HTTP status. status: the Status, or {}."""
 
     def __init__(self, code: int, status: Object) -> None:
         super().__init__(status.get("message") or f"the server answered {code}")
@@ -40,24 +40,24 @@ class Refused(RemoteError):
 
     @property
     def wait(self) -> float:
-        """Seconds that the server wants to be left alone; 0 where it names none."""
+        """The seconds to wait that the server asks for; 0 without a Retry-After."""
         return float((self.status.get("details") or {}).get("retryAfterSeconds") or 0)
 
 
 class Conflicting(Refused):
-    """Raised for 409: the object changed since the client read it, or exists already."""
+    """409: the object changed since the client read it, or exists already."""
 
 
 class RemoteGone(Refused):
-    """410: the server has forgotten the state that is asked for."""
+    """410: the server has forgotten the requested state."""
 
 
 class Busy(Refused):
-    """429, 502, 503 or 504: the same request may be answered later."""
+    """429, 502, 503 or 504: the same request may succeed later."""
 
 
 class NoAccount(Refused):
-    """403 for a pod without its service account, which a cluster makes some time after the namespace."""
+    """403 for a pod whose service account does not exist yet. A cluster makes it some time after the namespace."""
 
 
 _BY_CODE: dict[int, type[Refused]] = {
@@ -71,7 +71,7 @@ _BY_CODE: dict[int, type[Refused]] = {
 
 
 def make_refusal(code: int, status: Object) -> Refused:
-    """Return the error for an answer. Only here a server's text decides, where the Status says nothing else."""
+    """Return the error for an answer. NoAccount is recognized by its text, because the Status shows nothing else."""
     if code == 403 and _NO_ACCOUNT in str(status.get("message")):
         return NoAccount(code, status)
     return _BY_CODE.get(code, Refused)(code, status)
@@ -80,7 +80,7 @@ def make_refusal(code: int, status: Object) -> Refused:
 class RemoteCluster:
     """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
 
-    seconds: for one answer. tries: how often a request is sent that gets none. received: bytes of all answers so far.
+    seconds: timeout of one answer. tries: number of attempts without an answer. received: bytes of all answers so far.
     warnings: the values of the Warning headers of the last answer.
     """
 
@@ -91,7 +91,7 @@ class RemoteCluster:
         self._access = access
         self._agent = agent
         self._session: aiohttp.ClientSession | None = None
-        self._left: list[aiohttp.ClientSession] = []  # of certificates that were renewed
+        self._left: list[aiohttp.ClientSession] = []  # sessions with earlier client certificates
         self._credential = Credential(access.token)
 
     async def __aenter__(self) -> Self:
@@ -118,7 +118,7 @@ class RemoteCluster:
             except BadKubeconfig as error:
                 raise RemoteError(str(error)) from None
             if self._session is not None:
-                self._left.append(self._session)  # requests may be under way
+                self._left.append(self._session)  # requests may be in progress
             self._open_session(context)
 
     @asynccontextmanager
@@ -158,7 +158,7 @@ class RemoteCluster:
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._seconds:g} s"
         elif isinstance(error, aiohttp.ClientConnectorError):
-            number = error.os_error.errno or 0  # asyncio words some errors in its own way
+            number = error.os_error.errno or 0  # the texts of asyncio's errors vary
             named = os.strerror(number).lower() if number in errno.errorcode else ""
             why = f"cannot connect: {named or error.strerror or error.os_error}"
         elif isinstance(error, aiohttp.ClientPayloadError):

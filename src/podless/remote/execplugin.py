@@ -22,12 +22,12 @@ from podless.runtime.files import describe_fault
 
 _GROUP = "client.authentication.k8s.io"
 VERSIONS = (f"{_GROUP}/v1", f"{_GROUP}/v1beta1")
-EXTENSION = f"{_GROUP}/exec"  # of a cluster: what is handed to the program as its config
+EXTENSION = f"{_GROUP}/exec"  # the extension of a kubeconfig's cluster that the program gets as its config
 _MODES = ("Never", "IfAvailable", "Always")
 
 
 class BadPlugin(ValueError):
-    """A user's `exec` that cannot be used; the text is one line."""
+    """A user's `exec` is unusable; the text is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,9 @@ class ExecPlugin:
         self._running = asyncio.Lock()
 
     async def get_credential(self, refused: Credential | None = None) -> Credential:
-        """Return the credential; run the plugin if there is none or it has expired.
+        """Return the credential. Runs the plugin if there is none, or it has expired.
 
-        refused: one that the server has rejected. Raises RemoteError.
+        refused: a credential that the server has rejected. Raises RemoteError.
         """
         async with self._running:
             known = self._known

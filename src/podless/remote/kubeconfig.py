@@ -1,4 +1,4 @@
-"""Reads a kubeconfig file: where a server is, whom to trust, and who asks."""
+"""Reads a kubeconfig file: address, CA and credentials of a server."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from podless.codec import serializer
 from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
 from podless.remote.proxies import check_proxy, choose_proxy
 
-_SHOWN = 10  # names in an error
+_SHOWN = 10  # maximum names in an error
 _ELSEWHERE = ("auth-provider", "username")
-# fields of the cluster that an exec program gets unchanged
+# fields of the cluster that an exec plugin gets unchanged
 _TOLD = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
 
 
 class BadKubeconfig(Exception):
-    """A kubeconfig that cannot be used; the text is one line for a person."""
+    """A kubeconfig is unusable; the text is one line for a user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """How to reach a server.
 
-    url: without a slash at the end. token: "" for none. context: None for plain HTTP. proxy: its URL, "" for none.
-    server_name: that the certificate is good for, "" for the host of the URL. plugin: where a program gives the token
-    or the client certificate; certified then makes the context with a certificate and its key, both PEM. namespace: of
-    the kubeconfig's context, "" for none.
+    url: without a trailing slash. token: "" for none. context: None for plain HTTP. proxy: its URL, "" for none.
+    server_name: name that the server's certificate must have, "" for the host of the URL. plugin: the program that
+    gives the token or client certificate; `certified` then makes the context with a certificate and key, both PEM.
+    namespace: of the kubeconfig's context, "" for none.
     """
 
     url: str
@@ -101,7 +101,7 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
 def _plugin(
     path: Path, context: Mapping[str, Any], cluster: Mapping[str, Any], user: Mapping[str, Any]
 ) -> ExecPlugin | None:
-    """Return the program that gives a user's credentials. Raises BadPlugin, OSError."""
+    """Return the credential plugin of a user, None without one. Raises BadPlugin, OSError."""
     config = user.get("exec")
     if config is None:
         return None
@@ -139,7 +139,8 @@ def _context(path: Path, cluster: Mapping[str, Any], certificate: bytes, key: by
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if certificate and key:
-            with tempfile.NamedTemporaryFile(prefix="podless-", suffix=".pem") as file:  # read only by its owner
+            # NamedTemporaryFile is readable only by its owner
+            with tempfile.NamedTemporaryFile(prefix="podless-", suffix=".pem") as file:
                 file.write(certificate + b"\n" + key)
                 file.flush()
                 context.load_cert_chain(file.name)

@@ -1,7 +1,7 @@
-"""Judge the names in a chain of certificates by the name constraints of the authorities above them, in Go's words.
+"""Checks the names in a chain of certificates by the name constraints of the CAs above them, with Go's texts.
 
 Source: RFC 5280, section 4.2.1.10; crypto/x509 of Go 1.26, which differs: a name constraint of the kinds DNS, email and
-URI covers subdomains whether or not it begins with a dot, and names of directories are not judged at all. So a critical
+URI covers subdomains whether or not it begins with a dot, and directory names are not checked at all. So a critical
 constraint of another kind is unhandled: `are_handled`.
 """
 
@@ -18,13 +18,13 @@ from podless.codec import gotext
 from podless.meta.addresses import Network
 
 _KINDS = (x509.DNSName, x509.IPAddress, x509.RFC822Name, x509.UniformResourceIdentifier)
-_LEAST, _MOST = "!", "~"  # characters of a domain name, as Go takes them
+_LEAST, _MOST = "!", "~"  # first and last character that Go allows in a domain name
 
 
 class _Name(NamedTuple):
-    """A name that is judged. told: as messages show it; matches: whether a constraint covers it.
+    """A name to check. told: the name in messages; matches: whether a constraint covers it.
 
-    excluded: the same for a constraint that excludes, by which a wildcard stands for each name that it covers.
+    excluded: the same for an excluding constraint, for which a wildcard stands for each name that it covers.
     """
 
     sort: str
@@ -35,17 +35,17 @@ class _Name(NamedTuple):
 
 
 class _Unreadable(Exception):
-    """A name cannot be judged; the text is Go's."""
+    """A name has an invalid form; the text is Go's."""
 
 
 def are_handled(constraints: x509.NameConstraints) -> bool:
-    """Return whether all constraints are of kinds that `find_fault` judges."""
+    """Return whether `find_fault` checks all constraints."""
     subtrees = (*(constraints.permitted_subtrees or ()), *(constraints.excluded_subtrees or ()))
     return all(isinstance(one, _KINDS) for one in subtrees)
 
 
 def find_fault(chain: Sequence[x509.Certificate]) -> str:
-    """Return what is wrong with the names in a chain, leaf first, by the constraints above them; "" for nothing."""
+    """Return why the names in a chain (leaf first) violate the constraints above them; "" if they do not."""
     limits = [_find(one, x509.NameConstraints) for one in chain]
     for place, certificate in enumerate(chain):
         above = [one for one in limits[place + 1 :] if one is not None]
@@ -80,7 +80,7 @@ def _fault(name: _Name, limits: x509.ExtensionType) -> str:
 
 
 def _names(given: x509.ExtensionType) -> Iterator[_Name]:
-    """Yield the names in the order in which Go looks at them. Raises _Unreadable."""
+    """Yield the names in the order in which Go checks them. Raises _Unreadable."""
     assert isinstance(given, x509.SubjectAlternativeName)
     for address in given.get_values_for_type(x509.IPAddress):
         inside = _in_network(str(address))
@@ -103,7 +103,7 @@ def _is_domain(name: str) -> bool:
 
 
 def _under(name: str) -> Callable[[x509.GeneralName], bool]:
-    """Return whether a domain name is that of a constraint, or below it; with a dot before it, below it alone."""
+    """Return a function that matches a domain constraint: its name or one below; with a leading dot only below."""
 
     def matches(limit: x509.GeneralName) -> bool:
         domain, own = str(limit.value).lower(), name.lower()
@@ -113,7 +113,7 @@ def _under(name: str) -> Callable[[x509.GeneralName], bool]:
 
 
 def _covers_one_under(name: str) -> Callable[[x509.GeneralName], bool]:
-    """Return a match as `_under` does, which also accepts a wildcard that stands for the name of a constraint."""
+    """Return a match like `_under` that also accepts a wildcard which covers the name of a constraint."""
     under = _under(name)
 
     def matches(limit: x509.GeneralName) -> bool:
@@ -154,7 +154,7 @@ def _is_address(text: str) -> bool:
 
 
 def _same_mailbox(mailbox: str) -> Callable[[x509.GeneralName], bool]:
-    """Return whether a constraint is this mailbox, or its domain. Raises _Unreadable."""
+    """Return a function that matches a constraint with this mailbox, or its domain. Raises _Unreadable."""
     local, at, domain = mailbox.rpartition("@")
     if not (local and at and domain and _is_domain(domain)) or "@" in local:
         raise _Unreadable(f"cannot parse rfc822Name {gotext.quote(mailbox)}")

@@ -1,4 +1,4 @@
-"""Which proxy leads to a server: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as Go's clients read them.
+"""Chooses the proxy for a server by HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as Go's clients do.
 
 Source: golang.org/x/net/http/httpproxy.
 """
@@ -15,7 +15,7 @@ SCHEMES = ("http", "https")
 
 
 def choose_proxy(url: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the URL of the proxy for a server's, "" for none. Raises ValueError for one that cannot be used."""
+    """Return the URL of the proxy for a server's URL, "" for none. Raises ValueError for an unusable proxy."""
     parts = urlsplit(url)
     name = f"{parts.scheme.upper()}_PROXY"
     proxy = environment.get(name) or environment.get(name.lower()) or ""
@@ -29,7 +29,7 @@ def choose_proxy(url: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def check_proxy(proxy: str, named: str) -> str:
-    """Return a proxy's URL. named: where it was found. Raises ValueError for one that cannot be used."""
+    """Return a proxy's URL. named: the setting that gave it. Raises ValueError for an unusable proxy."""
     parts = urlsplit(proxy)
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise ValueError(f"{named}: {proxy!r} is not the URL of an HTTP proxy: http://HOST:PORT or https://HOST:PORT")

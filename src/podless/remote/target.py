@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote, urlsplit
 class Target:
     """A webhook's address.
 
-    url: without a query. authority: the certificates (PEM) that may have signed the webhook's; empty for those that
-    the system trusts. service: namespace/name:port where the webhook is behind a Service, else "".
+    url: without a query. authority: certificates (PEM) of the CAs for the webhook; b"" for those of the system.
+    service: namespace/name:port if the webhook is behind a Service, else "".
     """
 
     url: str
@@ -28,7 +28,7 @@ class Target:
         authority = base64.b64decode(config.get("caBundle") or "").strip()
         service = config.get("service")
         if not service:
-            # as a real server does, query, fragment and user are left out
+            # as in a real server, without query, fragment and user
             parts = urlsplit(config["url"])
             return cls(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_clean(unquote(parts.path))}", authority)
         namespace, name, port = service["namespace"], service["name"], service.get("port") or 443
@@ -39,6 +39,6 @@ class Target:
 def _clean(path: str) -> str:
     """Normalize a path as Go's client does: absolute, without empty segments, dots or a trailing slash.
 
-    Some clients put two slashes before the path, among them controller-runtime's envtest.
+    Some clients, such as controller-runtime's envtest, write two slashes before the path.
     """
     return quote("/" + posixpath.normpath(f"/{path}").lstrip("/"), safe="$&+,/:;=@")

@@ -1,7 +1,7 @@
-"""Whether a server or a client is who it should be, by its certificates: judged as Go judges it, in its words.
+"""Verifies the certificates of servers and clients as Go does, with Go's texts.
 
-OpenSSL's judgement differs: it takes a Common Name for a host name, refuses keys that Go takes, and gives up where the
-first of two authorities of one name did not sign. Source: crypto/x509 and crypto/tls of Go 1.26, their documentation.
+OpenSSL differs: it accepts a Common Name as a host name, rejects keys that Go accepts, and gives up if the first of two
+CAs with one name is not the signer. Source: crypto/x509 and crypto/tls of Go 1.26, their documentation.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from podless.codec import gotext
 from podless.meta.addresses import Address
 from podless.remote import nameconstraints, verification
 
-_LEAST_BITS, _MOST_BITS = 1024, 8192  # of an RSA key
-_MOST_CHECKS = 100  # signatures that are looked at for one server
-_MOST_NAMES = 100  # that a message lists
+_LEAST_BITS, _MOST_BITS = 1024, 8192  # allowed bits of an RSA key
+_MOST_CHECKS = 100  # maximum signature checks for one chain
+_MOST_NAMES = 100  # maximum names in a message
 _PEM = b"-----BEGIN CERTIFICATE-----", b"-----END CERTIFICATE-----"
 _KNOWN = (
     x509.BasicConstraints,
@@ -39,7 +39,7 @@ T = TypeVar("T", bound=x509.ExtensionType)
 
 
 class Untrusted(Exception):
-    """A certificate is not to be trusted; the text is Go's."""
+    """A certificate is untrusted; the text is Go's."""
 
 
 def parse_authorities(pem: bytes) -> list[x509.Certificate]:
@@ -55,7 +55,7 @@ def parse_authorities(pem: bytes) -> list[x509.Certificate]:
 
 
 def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], now: datetime.datetime) -> None:
-    """Return whether a server is `host`. chain: what it sent (DER), its own certificate first. now: with a zone.
+    """Verify that a server is `host`. chain: what it sent (DER), its own certificate first. now: with a time zone.
 
     Raises Untrusted.
     """
@@ -92,7 +92,7 @@ def _insecure(key: RSAPublicKey) -> str:
 
 
 class _Judge:
-    """Looks for a way from a certificate to one that is trusted. use: what the certificates have to be good for."""
+    """Searches a chain from a certificate to a trusted one. use: the required extended key usage."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _Judge:
             raise Untrusted("certificate signed by unknown authority")
 
     def confirmed(self, chain: list[x509.Certificate]) -> bool:
-        """Return whether the cryptography package says the same of a chain, as far as it has a say."""
+        """Return whether the cryptography package accepts a chain too, if it can judge it."""
         return not verification.has_say(chain) or verification.accepts_chain(chain, self.now)
 
     def chains(self, below: list[x509.Certificate]) -> list[list[x509.Certificate]]:
@@ -131,7 +131,7 @@ class _Judge:
         child = below[-1]
         found: list[list[x509.Certificate]] = []
         hint = ""
-        failed: Untrusted | None = None  # of the last one that was tried
+        failed: Untrusted | None = None  # the error of the last candidate
         for parent, trusted in [*((one, True) for one in self.roots), *((one, False) for one in self.others)]:
             if parent.subject.public_bytes() != child.issuer.public_bytes() or parent in below:
                 continue
@@ -154,7 +154,7 @@ class _Judge:
         return found
 
     def valid(self, certificate: x509.Certificate, below: list[x509.Certificate], *, issuer: bool = False) -> None:
-        """Raise Untrusted for a certificate that is invalid at its place. issuer: it is neither first nor trusted."""
+        """Raise Untrusted for a certificate that is invalid at its place. issuer: it is an intermediate CA."""
         if any(one.critical and not _is_handled(one.value) for one in certificate.extensions):
             raise Untrusted("unhandled critical extension")
         began, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
@@ -173,7 +173,7 @@ class _Judge:
 
 
 def _is_handled(extension: x509.ExtensionType) -> bool:
-    """Return whether what a critical extension says is looked at; Go also takes some about policies."""
+    """Return whether a critical extension is handled. Go also accepts some policy extensions."""
     if isinstance(extension, x509.NameConstraints):
         return nameconstraints.are_handled(extension)
     if isinstance(extension, x509.SubjectAlternativeName):
@@ -189,7 +189,7 @@ def _extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
 
 
 def _unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
-    """Return why a certificate is not signed by another one of the right name; "" if it is."""
+    """Return why a certificate is not signed by another one with the issuer's name; "" if it is."""
     basic, usage = _extension(parent, x509.BasicConstraints), _extension(parent, x509.KeyUsage)
     first = parent.version is x509.Version.v1
     if (basic is None and not first) or (basic is not None and not basic.ca) or (usage and not usage.key_cert_sign):
@@ -228,7 +228,7 @@ def _time(time: datetime.datetime) -> str:
 
 
 def _fits(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
-    """Return whether a certificate may be used so, or stand for the authorities of one that is."""
+    """Return whether a certificate's extended key usage allows this use, or is absent."""
     usage = _extension(certificate, x509.ExtendedKeyUsage)
     return usage is None or any(one in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage)
 
@@ -242,7 +242,7 @@ def _names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
 
 
 def check_host(certificate: x509.Certificate, host: str) -> None:
-    """Return whether a certificate is for a host name or address; its Common Name does not count. Raises Untrusted."""
+    """Verify that a certificate is valid for a host name or address; its Common Name is ignored. Raises Untrusted."""
     names, addresses = _names(certificate)
     host = host.strip("[]")
     common = [str(one.value) for one in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
@@ -266,7 +266,7 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
 
 
 def _matches(pattern: str, host: str) -> bool:
-    """Return whether a name is that of the host; an asterisk stands for its first label."""
+    """Return whether a pattern matches the host; an asterisk stands for the first label."""
     one, other = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
     if not one or not other:
         return False

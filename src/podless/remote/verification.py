@@ -1,7 +1,7 @@
-"""Have the cryptography package judge a chain of certificates: two judges agree before anybody is trusted.
+"""Lets the cryptography package verify a chain, so that two implementations must agree before a certificate is trusted.
 
-Its verifier is for the certificates of the Web, and asks more of them than Go does: of keys, signatures and the form of
-names. What it says of such certificates does not count: `has_say`. Requirements that can be set are set to Go's.
+Its verifier follows the rules of the Web PKI, which are stricter than Go's for keys, signatures and the form of names.
+Its result does not count for such certificates: `has_say`. Requirements that can be set are set to Go's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.oid import SignatureAlgorithmOID
 from cryptography.x509.verification import Criticality, ExtensionPolicy, PolicyBuilder, Store, VerificationError
 
-_LEAST_BITS = 2048  # of an RSA key
+_LEAST_BITS = 2048  # minimum bits of an RSA key in the Web PKI
 _CURVES: tuple[type[EllipticCurve], ...] = (SECP256R1, SECP384R1, SECP521R1)
 _SIGNATURES = {
     SignatureAlgorithmOID.RSA_WITH_SHA256,
@@ -42,7 +42,7 @@ _LIMITS = (x509.DNSName, x509.IPAddress)
 
 
 def accepts_chain(chain: list[x509.Certificate], now: datetime.datetime) -> bool:
-    """Return whether the first certificate of a chain is good if the last one is trusted."""
+    """Return whether the first certificate of a chain is valid if the last one is trusted."""
     above = ExtensionPolicy.permit_all().require_present(x509.BasicConstraints, Criticality.AGNOSTIC, None)
     policy = PolicyBuilder().store(Store([chain[-1]])).time(now)
     policy = policy.extension_policies(ca_policy=above, ee_policy=ExtensionPolicy.permit_all())
@@ -55,8 +55,9 @@ def accepts_chain(chain: list[x509.Certificate], now: datetime.datetime) -> bool
 
 
 def has_say(chain: list[x509.Certificate]) -> bool:
-    """Return whether the verifier judges chains of such certificates as Go does."""
-    own = any(isinstance(one.value, x509.NameConstraints) for one in chain[0].extensions)  # it holds a leaf to its own
+    """Return whether the verifier decides about such a chain as Go does."""
+    # the verifier applies a leaf's constraints to the leaf itself
+    own = any(isinstance(one.value, x509.NameConstraints) for one in chain[0].extensions)
     return len(chain) > 1 and not own and all(map(_is_plain, chain))
 
 

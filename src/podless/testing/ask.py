@@ -1,4 +1,4 @@
-"""Requests from within the process. They pass all filters, but no network."""
+"""Requests from inside the process. They pass all filters, but no network."""
 
 from __future__ import annotations
 
@@ -81,18 +81,18 @@ class Lines:
         return found
 
     def send(self, data: bytes) -> bool:
-        """Take whole lines."""
+        """Queue the events in whole lines."""
         for line in data.splitlines():
             self._waiting.put_nowait(serializer.decode_json(line))
         return True
 
     def pull(self, pieces: Iterator[bytes]) -> None:
-        """Take the pieces."""
+        """Queue the events of all pieces."""
         for piece in pieces:
             self.send(piece)
 
     def end(self) -> None:
-        """Take note that nothing follows."""
+        """Queue the end."""
         self._waiting.put_nowait(None)
 
     async def next(self) -> Object | None:
@@ -105,7 +105,7 @@ class Lines:
 
 
 class Direct:
-    """The transport of podless.client to a server of this process, from any event loop.
+    """The transport of podless.client to a server in this process, from any event loop.
 
     loop, context: those of the server.
     """
@@ -130,7 +130,7 @@ class Direct:
             self._loop.call_soon_threadsafe(lines.stop)
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the server's loop, in its context."""
+        """Run a coroutine on the server's loop, in its context."""
 
         async def there() -> T:
             return await self._loop.create_task(work, context=self._context.copy())

@@ -28,21 +28,21 @@ from podless.testing.wait import Test, Wanted, wait_for
 Objects = list[Object]
 T = TypeVar("T")
 
-_WORD = re.compile(r"[a-z0-9][a-z0-9.:-]*")  # what may be the name of an object
+_WORD = re.compile(r"[a-z0-9][a-z0-9.:-]*")  # matches possible names of objects
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
-_REST = 0.005  # seconds between two looks at whether a server is at rest
+_REST = 0.005  # seconds between two checks whether a server is at rest
 
 
 class Missing(LookupError):
-    """The server does not serve such a kind."""
+    """The server does not serve this kind."""
 
 
 class Client:
     """A client that acts as the server's administrator.
 
     Kinds have the names that kubectl accepts: kind, plural, singular or short name, with a group after a dot if several
-    match. Objects are dicts. namespace: for objects that name none; None in `list` for all namespaces. A rejected
+    match. Objects are dicts. namespace: for objects without one; None in `list` means all namespaces. A rejected
     request raises Refused, with its code and Status.
     """
 
@@ -53,7 +53,7 @@ class Client:
         self._requests = requests
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on the server's loop, in its context."""
+        """Run a coroutine on the server's loop, in its context."""
 
         async def there() -> T:
             return await self._loop.create_task(work, context=self._context.copy())
@@ -109,7 +109,7 @@ class Client:
         return [read_change(shown) for shown in await self._changes(within, 0, fieldSelector=fields)]
 
     async def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
-        """Return the changes since a Unix time of each object whose name is a word of the text, oldest first."""
+        """Return the changes, since a Unix time, of each object whose name is a word in the text, oldest first."""
         changes = await self._changes("", since)
         words = {*_WORD.findall(text)}
         found: dict[tuple[str, ...], builtins.list[Change]] = {}
@@ -208,7 +208,7 @@ class Client:
         given = gvk.parse_api_version(api_version) if api_version else None
         for kind in self._app.cluster.api.registry:
             if kind.home is not None and given is None and not group:
-                continue  # shows the objects of another one
+                continue  # it shows the objects of another kind
             if plain not in (kind.kind.lower(), kind.plural, kind.singular, *kind.short_names):
                 continue
             if given is not None and (given.group, given.version) not in [(kind.group, v.name) for v in kind.versions]:

@@ -14,7 +14,7 @@ from podless.runtime.jsonobject import Object
 
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
 
-_FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same call need
+_FIRST = ("Namespace", "CustomResourceDefinition")  # created first, because other objects of the call need them
 
 
 def read_manifests(given: Manifests) -> list[Object]:

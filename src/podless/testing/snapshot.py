@@ -30,7 +30,7 @@ async def take_snapshot(app: App) -> Snapshot:
 async def restore_state(app: App, wanted: Snapshot) -> None:
     """Restore a state in one step; watches of clients see the changes.
 
-    Objects keep their uids and get new resourceVersions. Raises Unavailable if clients write all the time.
+    Objects keep their uids and get new resourceVersions. Raises Unavailable if clients keep writing.
     """
     assert app.cluster is not None
     api = app.cluster.api
@@ -42,7 +42,7 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
         return
     definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     if definitions is not None:
-        await definitions.flush()  # the kinds are served again that were
+        await definitions.flush()  # serve the restored kinds again
 
 
 def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:

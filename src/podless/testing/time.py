@@ -1,4 +1,4 @@
-"""The clock of a server, which tests can move."""
+"""The clock of a server, which tests can advance."""
 
 from __future__ import annotations
 

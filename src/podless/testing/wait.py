@@ -34,9 +34,9 @@ class Waited(TimeoutError):
 
 
 class Test:
-    """A condition to wait for. said: why it did not hold at the last check, "" if there is nothing to say."""
+    """A condition to wait for. said: why it did not hold at the last check, or ""."""
 
-    __test__ = False  # for pytest
+    __test__ = False  # pytest must not collect this class
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
@@ -62,7 +62,7 @@ class Test:
         def check(obj: Object) -> bool:
             try:
                 return program.evaluate({"object": obj}) is True
-            except EvaluationError as error:  # a field that is not there yet
+            except EvaluationError as error:  # e.g. a field that does not exist yet
                 self.said = str(error)
                 return False
 

@@ -1,1 +1,1 @@
-"""Creates of kinds that are never stored: reviews, tokens, bindings and evictions."""
+"""Kinds that are never stored: reviews, tokens, bindings and evictions."""

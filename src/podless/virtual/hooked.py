@@ -34,7 +34,7 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     Raises NotFound, BadRequest for a body that is no object or a dry run that the hook does not accept, Told if the
     hook denies the request, and 500 if it fails.
     """
-    from podless.admission.localhooks import explain_failure, limit_seconds  # already loaded, because there are hooks
+    from podless.admission.localhooks import explain_failure, limit_seconds  # imported already if there are hooks
     from podless.hooks import SUBRESOURCE
     from podless.hooks.peer import HookFailed
 

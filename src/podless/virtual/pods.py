@@ -30,14 +30,14 @@ _DONE = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succes
 _REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _FREE = ("Failed", "Pending", "Succeeded")
-_BEHIND = 10  # seconds to wait for a budget that is not up to date
+_BEHIND = 10  # seconds to wait for a budget whose status is not up to date
 _MOST_DISRUPTED = 2000
 
 
 async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     """Set the node of a pod. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
-    if call.kind == BINDINGS:  # the older endpoint, whose bindings name the pod
+    if call.kind == BINDINGS:  # the older endpoint, whose Binding names the pod
         pods = api.registry.get("", "pods")
         assert pods is not None
         call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))
@@ -86,7 +86,7 @@ def _unbindable(pod: Object, given: Object) -> str:
 
 
 def set_pod_condition(status: Object, given: Object) -> None:
-    """Set a condition in the status of a pod; its time is that of its last change."""
+    """Set a condition in the status of a pod. Its transition time changes only with its status."""
     conditions = status.setdefault("conditions", [])
     before = next((one for one in conditions if one.get("type") == given["type"]), None)
     since = clock.now()
@@ -115,7 +115,7 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     if status.get("phase") not in _FREE and "deletionTimestamp" not in pod["metadata"]:
         await _spend(api, pod, chosen.dry_run)
     await _condemn(api, call, chosen)
-    chosen = options.of_delete(chosen.given)  # which a real server looks at where it deletes
+    chosen = options.of_delete(chosen.given)  # a real server validates these options only when it deletes
     below = replace(call, subresource="", body=b"")
     if await deleting.remove_object(api, below, chosen, asked=below) is None:
         raise call.not_found()
@@ -160,7 +160,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
 
 
 def _about(selector: Object | None, labels: dict[str, str]) -> bool:
-    """Return whether a budget selects these labels."""
+    """Return whether a budget selects a pod with these labels."""
     try:
         return selector is not None and selectors.from_object(selector).matches(labels)
     except ValueError:
@@ -168,7 +168,7 @@ def _about(selector: Object | None, labels: dict[str, str]) -> bool:
 
 
 def _unhealthy(pod: Object, budget: Object) -> bool:
-    """Return whether a pod does not count because it is not ready."""
+    """Return whether the budget ignores a pod because it is not ready."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     if any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions):
         return False

@@ -43,12 +43,12 @@ OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 _ATTRIBUTES = load_struct("authorization/v1", "NonResourceAttributes")
 
 
-_RULE = 64  # bytes of a rule, about
+_RULE = 64  # approximate bytes of a rule
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 
 
 class Review(Write):
-    """A review in progress. question: the call as one to the kind. subject: the user of an access review."""
+    """A review in progress. question: the call as one for the review's kind. subject: the user of an access review."""
 
     subject: User | None = None
 
@@ -118,20 +118,20 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
 
 
 def _access(call: Call, obj: Object) -> User:
-    """Answer a SelfSubjectAccessReview."""
+    """Validate a SelfSubjectAccessReview, and return its subject."""
     _refuse([*_attribute_errors(obj["spec"]), *_metadata_errors(obj)])
     return call.user
 
 
 def _subject_access(call: Call, obj: Object) -> User:
-    """Answer a SubjectAccessReview."""
+    """Validate a SubjectAccessReview, and return its subject."""
     spec = obj["spec"]
     _refuse([*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj)])
     return _subject(spec)
 
 
 def _local_access(call: Call, obj: Object) -> User:
-    """Answer a LocalSubjectAccessReview."""
+    """Validate a LocalSubjectAccessReview, and return its subject."""
     spec = obj["spec"]
     errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
@@ -244,7 +244,7 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     namespace = obj["spec"].get("namespace", "")
     if not namespace:
         raise BadRequest("no namespace on request")
-    with pause_gc():  # the collector would look through the rules again and again
+    with pause_gc():  # the garbage collector would scan the rules several times
         found, errors = await api.off_loop.run_in_slices(api.authorizer.rules, call.user, namespace)
         status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
@@ -275,7 +275,7 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
     EVICTIONS: pods.evict_pod,
 }
 
-# whose rights an access review is about; raises Invalid
+# returns the user whose rights an access review asks about; raises Invalid
 _SUBJECTS: dict[Kind, Callable[[Call, Object], User]] = {
     SELF_SUBJECT_ACCESS_REVIEWS: _access,
     SUBJECT_ACCESS_REVIEWS: _subject_access,

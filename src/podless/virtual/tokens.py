@@ -17,7 +17,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.verbs.call import API, Call
 
-_LEAST, _MOST = 600, 1 << 32  # seconds
+_LEAST, _MOST = 600, 1 << 32  # seconds: allowed lifetimes of a token
 _UNDER_LEAST = "may not specify a duration less than 10 minutes"
 _OVER_MOST = "may not specify a duration larger than 2^32 seconds"
 _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
@@ -53,7 +53,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
 
 
 def _validate_request(call: Call, obj: Object, account: Entry) -> None:
-    """Validate the request; only the error for its name uses the name of the account. Raises Invalid."""
+    """Validate the request. Only the error for its name uses the name of the account. Raises Invalid."""
     errors = []
     given = obj["metadata"].get("name", "")
     if given and given != account.name:
@@ -69,7 +69,7 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
 
 
 async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
-    """Return the object that the token is bound to, as claims name it."""
+    """Return the object that the token is bound to, in the form of claims."""
     if ref is None:
         return {}
     kind, version, name = ref.get("kind", ""), ref.get("apiVersion", ""), ref.get("name", "")

@@ -35,7 +35,7 @@ def _readable(name: str, text: str | None) -> bool:
 
 
 def _sound(name: str, requirement: Object) -> bool:
-    if name == _FIELDS:  # those of one value are all that there is yet
+    if name == _FIELDS:  # field selectors support only one value so far
         return requirement.get("operator") in ("In", "NotIn") and len(requirement.get("values") or ()) == 1
     try:
         selectors.from_object({"matchExpressions": [requirement]})
