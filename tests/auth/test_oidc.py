@@ -80,6 +80,37 @@ def test_what_is_wrong_with_a_token_makes_it_nobodys(
     assert who(served, provider.sign(**(ZOE | claims))).status == 401
 
 
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ({"aud": "somebody-else"}, "the claim aud is not the client ID podless"),
+        ({"exp": 1}, "it has expired"),
+        ({"email": None}, "it has no claim email with a user name"),
+        ({"email_verified": False}, "the claim email_verified is not true"),
+        ({"tenant": "them"}, "the claim tenant is not us"),
+        ({"roles": [1]}, "the claim roles is not a list of strings"),
+    ],
+)
+def test_the_log_says_once_why_a_token_of_the_provider_was_rejected(
+    provider: Provider, claims: dict[str, Any], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings: dict[str, Any] = {"username_claim": "email", "groups_claim": "roles", "required": {"tenant": "us"}}
+    oidc = OIDC(issuer=provider.issuer, client_id="podless", ca_file=provider.authority, **settings)
+    with Server(oidc=oidc) as server:
+        token = provider.sign(**(ZOE | claims))
+        for _ in range(3):
+            assert who(server, token).status == 401
+    lines = [record.getMessage() for record in caplog.records if record.getMessage().startswith("oidc:")]
+    assert lines == [f"oidc: rejected a token of {provider.issuer}: {said}"]
+
+
+def test_the_log_says_why_a_provider_cannot_be_reached(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    with Server(oidc=OIDC(issuer=provider.issuer, client_id="podless")) as server:
+        assert who(server, provider.sign("one")).status == 401
+    assert "its certificate is not trusted" in caplog.text
+    assert "--oidc-ca-file" in caplog.text
+
+
 def test_another_key_of_the_name_is_not_the_providers(served: Server, provider: Provider) -> None:
     plain = jwt.decode(provider.sign(**ZOE), options={"verify_signature": False})
     forged = jwt.encode(plain, rsa.generate_private_key(65537, 2048), "RS256", headers={"kid": "one"})

@@ -116,6 +116,12 @@ class Issuer:
                 if answer.status not in good:
                     raise ProviderUnreachable(f"{url} answers {answer.status}")
                 return answer.status, await _read_object(answer, url) if with_body else {}
+        except aiohttp.ClientConnectorCertificateError as error:
+            why = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
+            raise ProviderUnreachable(f"its certificate is not trusted ({why}); --oidc-ca-file sets the CA") from None
+        except aiohttp.ClientConnectorError as error:
+            why = (error.os_error.strerror or str(error.os_error)).lower()
+            raise ProviderUnreachable(f"cannot connect to {error.host}:{error.port}: {why}") from None
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 

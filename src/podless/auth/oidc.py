@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("podless")
 
 _NOBODY = TokenVerdict(None)
-_AGAIN = 10.0  # minimum seconds between two fetches
+_AGAIN = 10.0  # minimum seconds between two fetches, and between two log lines with the same text
+
+
+class _Rejected(Exception):
+    """The provider has signed the token, and this server rejects it. The text says why."""
 
 
 class Provider:
@@ -41,6 +45,7 @@ class Provider:
         self._keys: list[jwt.PyJWK] = []
         self._fetched = -_AGAIN
         self._lock = asyncio.Lock()
+        self._logged: dict[str, float] = {}  # when each reason was logged; the settings bound their number
 
     def knows_issuer(self, issuer: str) -> bool:
         """Return whether tokens of this issuer can be the provider's."""
@@ -50,15 +55,27 @@ class Provider:
         """Verify a token. The user of the verdict is None if it is invalid or the provider's keys are not available."""
         if self._audience not in audiences:
             return _NOBODY
-        claims = await self._verified(token)
-        user = self._user(claims) if claims is not None else None
-        if claims is None or user is None:
+        try:
+            claims = await self._verified(token)
+            if claims is None:
+                return _NOBODY
+            user = self._user(claims)
+        except _Rejected as error:
+            self._log_rejection(str(error))
             return _NOBODY
         until = float(claims["exp"])
         verdict = TokenVerdict(user, (self._audience,), lambda: clock.time() < until)
         return verdict if clock.time() < until else _NOBODY
 
+    def _log_rejection(self, why: str) -> None:
+        """Log why a token was rejected, without the token, and not for each request of a client that tries again."""
+        now = time.monotonic()
+        if now - self._logged.get(why, -_AGAIN) >= _AGAIN:
+            self._logged[why] = now
+            log.warning("oidc: rejected a token of %s: %s", self._settings.issuer, why)
+
     async def _verified(self, token: str) -> dict[str, Any] | None:
+        """Return the claims of a token, None if the provider has not signed it. Raises _Rejected."""
         import jwt
 
         settings = self._settings
@@ -79,8 +96,16 @@ class Provider:
                     )
                 except jwt.InvalidSignatureError:
                     continue
+        except jwt.InvalidAudienceError:
+            raise _Rejected(f"the claim aud is not the client ID {settings.client_id}") from None
+        except jwt.MissingRequiredClaimError as error:
+            raise _Rejected(f"the claim {error.claim} is missing") from None
+        except jwt.ExpiredSignatureError:
+            raise _Rejected("it has expired") from None
+        except jwt.ImmatureSignatureError:
+            raise _Rejected("it is not valid yet (nbf)") from None
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
-            return None  # log neither the token nor why it is invalid
+            return None  # it may be anybody's, so it is not logged
         except ProviderUnreachable as error:
             log.warning("oidc: cannot fetch the keys of %s: %s", settings.issuer, error)
         return None
@@ -110,20 +135,21 @@ class Provider:
         except (jwt.PyJWTError, ValueError) as error:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
-    def _user(self, claims: dict[str, Any]) -> User | None:
-        """Return the user that the claims name; None if a claim is missing or malformed."""
+    def _user(self, claims: dict[str, Any]) -> User:
+        """Return the user that the claims name. Raises _Rejected for a missing or malformed claim."""
         settings = self._settings
         name = claims.get(settings.username_claim)
         if not isinstance(name, str) or not name:
-            return None
+            raise _Rejected(f"it has no claim {settings.username_claim} with a user name")
         if settings.username_claim == "email" and claims.get("email_verified", True) is not True:
-            return None
-        if any(claims.get(claim) != value for claim, value in settings.required.items()):
-            return None
+            raise _Rejected("the claim email_verified is not true")
+        for claim, value in settings.required.items():
+            if claims.get(claim) != value:
+                raise _Rejected(f"the claim {claim} is not {value}")
         given = claims.get(settings.groups_claim) if settings.groups_claim else None
         groups = [given] if isinstance(given, str) else given or []
         if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-            return None
+            raise _Rejected(f"the claim {settings.groups_claim} is not a list of strings")
         told = {CREDENTIAL: (f"JTI={claims['jti']}",)} if isinstance(claims.get("jti"), str) else {}
         named = [f"{settings.groups_prefix}{group}" for group in groups if group]
         more = () if AUTHENTICATED in named else (AUTHENTICATED,)

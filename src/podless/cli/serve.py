@@ -128,7 +128,9 @@ async def _serve(settings: Settings) -> None:
         )
     if not settings.tls and settings.authorization != "AlwaysAllow":
         print("NOTE: kubectl and other Go clients send no token over plain HTTP, so they are anonymous", flush=True)
-    threading.Thread(target=_prepare).start()  # not a daemon thread, because the process must not end during an import
+    threading.Thread(
+        target=_prepare, args=(settings,)
+    ).start()  # not a daemon thread, because the process must not end during an import
     await stop.wait()
     await app.stop()
 
@@ -147,12 +149,16 @@ _SOON = (
     "publish.table",
     "publish.openapi.serve",
 )
+_LOGIN = ("aiohttp", "jwt")  # for the first token of an OpenID Connect provider
 
 
-def _prepare() -> None:
-    """Import modules for the first definition, table and document, because importing takes longest there."""
+def _prepare(settings: Settings | None = None) -> None:
+    """Import modules for the first definition, table, document and login, because importing takes longest there."""
     for name in _SOON:
         import_module(f"podless.{name}")
+    if settings is not None and settings.oidc is not None:
+        for name in _LOGIN:
+            import_module(name)
     _map_large()
 
 
