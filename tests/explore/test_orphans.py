@@ -20,7 +20,10 @@ from podless.explore.process import ControllerProcess
 async def main():
     orphans = OrphanKiller()
     await orphans.start()
-    command = ["sh", "-c", "sleep 900 & sleep 901"]
+    if sys.argv[2] == "starting":
+        orphans.add_group = lambda group: None
+    moved = "setsid " if sys.argv[2] == "moved" else ""
+    command = ["sh", "-c", f"{moved}sleep 900 & sleep 901"]
     await ControllerProcess(command, {}, Path(sys.argv[1]), orphans).start()
     print("started", flush=True)
     await asyncio.sleep(900)
@@ -43,8 +46,9 @@ def _find_processes(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs Linux")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_controllers_end_with_an_explorer_that_is_killed(how: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", _EXPLORER, str(tmp_path / "output")]
+@pytest.mark.parametrize("state", ["running", "starting", "moved"])
+def test_controllers_end_with_an_explorer_that_is_killed(how: signal.Signals, state: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _EXPLORER, str(tmp_path / "output"), state]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as explorer:
         assert explorer.stdout is not None
         assert explorer.stdout.readline() == b"started\n"

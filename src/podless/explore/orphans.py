@@ -2,6 +2,8 @@
 
 An explorer that gets SIGTERM or SIGKILL cannot end its controllers any more. So a small process reads their process
 groups from a pipe that only the explorer writes to. The kernel closes the pipe when the explorer ends, however it ends.
+A controller that is being started then has no known group yet, and one of its children may have left the group. On
+Linux a variable of their environment shows whose they are.
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import sys
+from collections.abc import Mapping
 
+_VARIABLE = "PODLESS_EXPLORE_ID"
 # kept in words, because it must start within milliseconds and must not import this package
 _PROGRAM = """
 import os, signal, sys
-groups = set()
+mark, groups = os.fsencode(sys.argv[1]), set()
 for line in sys.stdin:
     group = int(line)
     groups.add(group) if group > 0 else groups.discard(-group)
@@ -23,13 +28,24 @@ for group in groups:
         os.killpg(group, signal.SIGKILL)
     except OSError:
         pass
+for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+    try:
+        with open(f"/proc/{int(name)}/environ", "rb") as file:
+            if mark in file.read().split(b"\\0"):
+                os.kill(int(name), signal.SIGKILL)
+    except (OSError, ValueError):
+        pass
 """
 
 
 class OrphanKiller:
-    """A process that outlives this one for a moment, and kills the process groups that were added."""
+    """A process that outlives this one for a moment, and kills the process groups that were added.
+
+    environment: variables for all controllers.
+    """
 
     def __init__(self) -> None:
+        self.environment: Mapping[str, str] = {_VARIABLE: secrets.token_hex(8)}
         self._process: asyncio.subprocess.Process | None = None
         self._pipe = -1
 
@@ -38,7 +54,7 @@ class OrphanKiller:
         reading, self._pipe = os.pipe()  # no other child inherits them
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", "-c", _PROGRAM),
+                *(sys.executable, "-I", "-S", "-c", _PROGRAM, f"{_VARIABLE}={self.environment[_VARIABLE]}"),
                 stdin=reading,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,

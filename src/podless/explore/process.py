@@ -42,7 +42,7 @@ class ControllerProcess:
         self.killed = False
         self._orphans = orphans
         self._command = command
-        self._environment = environment
+        self._environment = {**environment, **(orphans.environment if orphans is not None else {})}
         self._output = output
         self._process: asyncio.subprocess.Process | None = None
         self._looks: tuple[Look | None, Look | None] = (None, None)
