@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from podless.kinds.state import State
+from podless.store import Conflicted, Operation, Record, keys
+from podless.verbs import storage
 from tests.conftest import CRDS, Answer, Client, definition, gadget
 
 APPLY = "application/apply-patch+yaml"
@@ -55,6 +58,39 @@ def test_others_are_told_of_conflicts_and_may_force(client: Client, group: str) 
     forced = apply(client, path(group), gadget(group, "a", spec={"size": 2}), "beta", force="true")
     assert (forced.status, forced.body["spec"]) == (200, {"size": 2})
     assert owners(forced) == [("alpha", "Apply", ""), ("beta", "Apply", "")]  # alpha still owns the spec itself
+
+
+def test_an_apply_that_is_tried_again_owns_only_what_was_applied(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    port = {"name": {"type": "string"}, "protocol": {"type": "string", "default": "TCP"}}
+    items = {"type": "object", "required": ["name"], "properties": port}
+    ports = {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}, "ports": ports}}
+    assert client.post(CRDS, definition(group, schema={"openAPIV3Schema": schema})).status == 201
+    assert apply(client, path(group), gadget(group, "a", size=1)).status == 201
+    overtaken: list[int] = []
+    really = storage.commit_operations
+
+    async def commit(api: State, operations: list[Operation]) -> int:
+        key = operations[0].key
+        if group not in key or overtaken:
+            return await really(api, operations)
+        collection = api.cache.find_collection(keys.prefix_of(key))
+        assert collection is not None
+        entry = collection.get(key)
+        assert entry is not None
+        overtaken.append(entry.revision)
+        raise Conflicted(key, Record(key, entry.stored, entry.revision, entry.created))
+
+    monkeypatch.setattr(storage, "commit_operations", commit)
+    made = apply(client, path(group), gadget(group, "a", ports=[{"name": "http"}]), "beta")
+    assert overtaken
+    assert (made.status, made.body["size"]) == (200, 1)
+    assert made.body["ports"] == [{"name": "http", "protocol": "TCP"}]
+    (owned,) = (entry["fieldsV1"] for entry in made.body["metadata"]["managedFields"] if entry["manager"] == "beta")
+    assert owned == {"f:ports": {'k:{"name":"http"}': {".": {}, "f:name": {}}}}
 
 
 def test_ordinary_writes_own_fields_too(client: Client, group: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.fields import elements, values
-from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element
+from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element, name_items
 from podless.meta.field import MOST
 from podless.runtime.meter import FEW, charge, each
 
@@ -90,7 +90,7 @@ def _alike(items: list[Any], form: MapShape) -> bool:
 def _is_distinct(value: list[Any], form: ListShape, repeats: bool) -> bool:
     """Return whether all items of an associative list are distinct, or duplicates are allowed."""
     try:
-        names = [make_element(form, item) for item in value]
+        names = name_items(form, value)
     except SchemaMisfit:
         return False
     return repeats or len(set(names)) == len(names)

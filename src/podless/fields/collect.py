@@ -24,7 +24,9 @@ def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
 
 
 def _said(value: Any, shape: Shape) -> Fields | None:
-    """Return the node of a value, None if it contributes no field."""
+    """Return the node of a value; None if it contributes no field."""
+    if type(value) in shape.types and value is not None:
+        return LEAF
     form = shape.form(value)
     if form == "map" and shape.map is not None:
         return LEAF if shape.map.atomic else _said_map(value or {}, shape.map)
@@ -39,6 +41,8 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     plan = form.plan(value)
     if plan is not None:
         return _said_below(value, plan)
+    if form.uniform(value):
+        return {f"f:{key}": LEAF for key in value} or None
     out: Fields = {}
     for key, item in value.items():
         name, shape, declared = form.child(key)
@@ -66,6 +70,9 @@ def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
 
 
 def _said_list(value: list[Any], form: ListShape) -> Fields | None:
+    alike = _alike_items(value, form)
+    if alike is not None:
+        return alike
     out: Fields = {}
     repeated = set()
     shape = form.item
@@ -139,13 +146,23 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     return out
 
 
-def _whole_list(value: list[Any], form: ListShape) -> Fields:
+def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
+    """Return the field set of different items of a list that have the same fields, all of them leaves; else None."""
     shape = form.item
-    if shape.map is not None and not shape.map.atomic and (plan := shape.map.plan_all(value)) is not None:
-        names = make_elements(form, value)
-        if names is not None and len(set(names)) == len(names):
-            charge(len(names))
-            return {SELF: LEAF, **dict.fromkeys(names, plan.marked)}
+    if shape.map is None or shape.map.atomic or (plan := shape.map.plan_all(value)) is None:
+        return None
+    names = make_elements(form, value)
+    if names is None or len(set(names)) < len(names):
+        return None
+    charge(len(names))
+    return dict.fromkeys(names, plan.marked)
+
+
+def _whole_list(value: list[Any], form: ListShape) -> Fields:
+    alike = _alike_items(value, form)
+    if alike is not None:
+        return {SELF: LEAF, **alike}
+    shape = form.item
     out: Fields = {SELF: LEAF}
     types, plans = shape.types, shape.map.plans if shape.map is not None and not shape.map.atomic else {}
     if len(value) > _ONE:

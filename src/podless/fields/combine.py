@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, make_element
+from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, name_items
 from podless.runtime.meter import charge, each
 
 _ABSENT: Any = object()
@@ -39,13 +39,14 @@ def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
     right = theirs if type(theirs) is dict else {}
     if form.atomic or not (left or right):
         return theirs
-    merged = dict(left)
+    merged = {**left, **right}
+    if _LEAVES.issuperset(map(type, right.values())):  # as in most maps
+        return merged
     for key, item in each(right).items():
-        if type(item) in _LEAVES:
-            merged[key] = item
-            continue
-        _, shape, _ = form.child(key)
-        merged[key] = item if shape is None else _merge(left.get(key, _ABSENT), item, shape)
+        if type(item) not in _LEAVES and key in left:
+            shape = form.child(key)[1]
+            if shape is not None:
+                merged[key] = _merge(left[key], item, shape)
     return merged
 
 
@@ -66,8 +67,8 @@ class _Merging:
     def __init__(self, left: list[Any], right: list[Any], form: ListShape) -> None:
         self.left, self.right, self.form = left, right, form
         charge(len(left) + len(right))
-        self.left_names = [make_element(form, item) for item in left]
-        self.right_names = [make_element(form, item) for item in right]
+        self.left_names = name_items(form, left)
+        self.right_names = name_items(form, right)
         self.by_left: dict[str, Any] = {}
         for name, item in zip(self.left_names, left, strict=True):
             self.by_left[name] = None if name in self.by_left else item  # a duplicate item is not merged

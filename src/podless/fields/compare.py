@@ -13,7 +13,7 @@ from podless.codec.serializer import encode_json
 from podless.fields.check import check_value
 from podless.fields.collect import collect_whole
 from podless.fields.sets import LEAF, Fields, unite_sets
-from podless.fields.typed import ListShape, SchemaMisfit, Shape, make_element
+from podless.fields.typed import ListShape, SchemaMisfit, Shape, name_items
 from podless.fields.values import equal_values
 from podless.runtime.meter import charge
 
@@ -151,8 +151,8 @@ def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) 
 
 def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for item in items:
-        found.setdefault(make_element(form, item), []).append(item)
+    for name, item in zip(name_items(form, items), items, strict=True):
+        found.setdefault(name, []).append(item)
     return found
 
 

@@ -393,10 +393,11 @@ def _applied(
         check_value(applied, place.shape(place.version))
     except SchemaMisfit as misfit:
         raise SchemaMisfit(f"failed to create typed patch object ({describe_object(applied)}): {misfit}") from None
-    try:
-        check_value(live, place.shape(place.version), repeats=True)
-    except SchemaMisfit as misfit:
-        raise SchemaMisfit(f"failed to create typed live object ({describe_object(live)}): {misfit}") from None
+    if not settled or any(owned.version != place.version for owned in owners.values()):
+        try:
+            check_value(live, place.shape(place.version), repeats=True)
+        except SchemaMisfit as misfit:
+            raise SchemaMisfit(f"failed to create typed live object ({describe_object(live)}): {misfit}") from None
     try:
         merged, after = merge_apply(place, live, applied, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:

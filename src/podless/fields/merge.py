@@ -248,9 +248,7 @@ def _dropped(place: WriteTarget, compared: Comparison, version: str) -> Comparis
 def _pruned(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
-    if last is None or (
-        last.version == now.version and (last.fields == now.fields or not sets.subtract_set(last.fields, now.fields))
-    ):
+    if last is None or (last.version == now.version and sets.contains_set(now.fields, last.fields)):
         return merged  # the apply drops no field
     try:
         merged = place.view(merged, last.version, "merged object to last applied version")

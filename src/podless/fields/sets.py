@@ -136,12 +136,10 @@ def contains_set(one: Fields, other: Fields) -> bool:
         return False
     for name, node in other.items():
         held = one[name]
-        if name == SELF or node is held:
-            continue
-        if not node:
-            if not is_member(held):
+        if node:  # a node's own membership is the key "." in it
+            if node is not held and not contains_set(held, node):
                 return False
-        elif not contains_set(held, node):  # a node's own membership is the key "." in it
+        elif held and SELF not in held:
             return False
     return True
 

@@ -362,6 +362,12 @@ def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | N
     return [f'{form.lead}{text}"}}' for text in texts] if plain else None
 
 
+def name_items(form: ListShape, items: list[Any]) -> list[str]:
+    """Return the path elements of all items of an associative list. Raises SchemaMisfit as `make_element` does."""
+    names = make_elements(form, items)
+    return names if names is not None else [make_element(form, item) for item in items]
+
+
 def make_element(form: ListShape, item: Any) -> str:
     """Return the path element of an item of an associative list. Raises SchemaMisfit for an item without one."""
     if not form.keys:

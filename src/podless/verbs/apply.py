@@ -38,12 +38,14 @@ class ApplyWrite(Write):
     """A server-side apply.
 
     api_version, kind: required in the body, "" for those of the call. force: take fields of other managers. body: the
-    applied object. repeated: its repeated fields. nulls: whether it has nulls. Raises Invalid for invalid options.
+    applied object. repeated: its repeated fields. nulls: whether it has nulls. merged: parts of the applied object belong
+    to the new one. Raises Invalid for invalid options.
     """
 
     body: Object
     repeated: list[str]
     nulls = False
+    merged = False
 
     def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
         super().__init__(call, options.read_write_options(call, "PatchOptions", apply=True))
@@ -99,8 +101,17 @@ def read_applied(write: ApplyWrite) -> None:
 
 
 def merge_applied(write: ApplyWrite) -> None:
-    """Merge the applied object into the present one. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
-    live = load_object(write)
+    """Merge the applied object into the present one. Raises BadRequest, ApplyConflict, Internal, Unconverted.
+
+    The result shares unchanged parts with the old object if that has the right form already, as for a patch.
+    """
+    assert write.entry is not None
+    assert write.old is not None
+    if write.merged:
+        read_applied(write)
+    write.merged = True
+    write.shared = write.call.kind.custom and view.is_direct(write.call.kind, write.call.version, write.entry)
+    live = write.old if write.shared else load_object(write)
     made = merge_into(write, live, own=True)
     if not has("EmptiedFields"):
         write.nulls = serializer.has_nulls(made)
@@ -127,7 +138,7 @@ def check_type(write: ApplyWrite) -> None:
 def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> Object:
     """Return the live object (None for none) with the applied one merged in, and its managedFields.
 
-    The result shares nothing with the applied object. own: the result may reuse parts of the live object. Raises
+    The result shares nothing with the live and the applied object. own: the result may share parts of both. Raises
     BadRequest, ApplyConflict, Internal or Unconverted.
     """
     check_type(write)
@@ -135,8 +146,7 @@ def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> 
     del call.warnings[write.warned :]
     settled = live is not None and fieldmanager.is_settled(call, live)
     there, now = fieldmanager.endpoint_of(call), clock.now()
-    applied = view.copy_object(write.body) if own else write.body
-    obj = managers.apply_object(there, live, applied, chosen.manager, write.force, now, settled=settled)
+    obj = managers.apply_object(there, live, write.body, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
         found = serializer.strict_text(write.repeated)
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
