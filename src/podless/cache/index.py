@@ -36,14 +36,14 @@ class LabelIndex:
         self._names: dict[str, Keys] = {}
         self._walks: list[_LabelScan] = []  # scans under way, suspended at a charge
 
-    def index_label(self, name: str, entries: Sequence[Entry]) -> None:
-        """Index a label from now on. entries: all objects; they can change during the scan."""
+    def index_label(self, name: str, entries: Iterable[Entry]) -> None:
+        """Index a label from now on. entries: all objects; copied for the scan, because they can change during it."""
         known = self._names.pop(name, None)
         if known is None:
             walk = _LabelScan(name)
             self._walks.append(walk)
             try:
-                known = _collect_keys(name, entries)
+                known = _collect_keys(name, list(entries))
             finally:
                 self._walks.remove(walk)
             for key, (had, has) in walk.missed.items():
@@ -51,6 +51,10 @@ class LabelIndex:
             while len(self._names) >= _MOST:
                 del self._names[next(iter(self._names))]
         self._names[name] = known
+
+    def is_indexed(self, name: str) -> bool:
+        """Return whether a label is indexed."""
+        return name in self._names
 
     def find_keys(self, name: str, values: Iterable[str]) -> list[str] | None:
         """Return the sorted keys of objects whose label has one of the values; None if the label is not indexed."""

@@ -258,7 +258,11 @@ class WatchCache:
 
     def index_label(self, name: str) -> None:
         """Index a label for `entries_labelled`. The state can change meanwhile, because this can run in slices."""
-        self._labels.index_label(name, list(self._entries.values()))
+        self._labels.index_label(name, self._entries.values())
+
+    def is_indexed(self, name: str) -> bool:
+        """Return whether a label is indexed."""
+        return self._labels.is_indexed(name)
 
     def entries_labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:
         """Return the entries under a prefix whose label has one of the values; None if the label is not indexed."""
