@@ -21,6 +21,7 @@ _NOWHERE = (401, 403, 404)  # answers for resources that may not exist, whose na
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 _APPLY = "application/apply-patch"
+_MANY = "*"
 _Sort = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
 _OTHERS: _Sort = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Sort, Histogram, dict[int, int]]  # (label values, durations, counts by status)
@@ -36,7 +37,7 @@ class Measured:
 
     def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
-        # a faster key for requests for one object and creates, without dryRun; the value has the flow of the last one
+        # a faster key for requests to resources, without dryRun; the value has the flow of the last one
         self._plain: dict[tuple[str, ...], _Plain] = {}
         self.flows = flows
         self.working = {False: 0, True: 0}
@@ -67,11 +68,13 @@ class Measured:
     def _note_answer(self, request: Request, answer: Answer, took: float) -> Answer:
         asked, status = request.info.asked, answer.status
         plain: tuple[str, ...] | None = None
-        if (asked.name or asked.verb == "create") and "dryRun" not in request.query_text:
-            # without a namespace the key gets one more element, so that the two never mix
+        if asked.resource and "dryRun" not in request.query_text:
+            # without a namespace the key gets one more element, and another last one for a collection: none mix
             plain = asked[:5] if asked.namespace else asked[:6]
-            if asked.verb == "patch" and _applies(request):
-                plain = (_APPLY, *plain)
+            if not asked.name and asked.verb != "create":
+                plain = (*plain, _MANY)
+            elif asked.verb == "patch" and _applies(request):
+                plain = (*plain, _APPLY)
         found = self._plain.get(plain) if plain is not None else None
         if found is not None:
             sort, times, counts, flow = found
