@@ -14,7 +14,7 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response, settle_answer
 from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
-from podless.http.render import is_quick, lay_out, prepare_list, render_response
+from podless.http.render import is_quick, is_quick_list, lay_out, prepare_list, render_response
 from podless.http.rows import Rows
 from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import Selections
@@ -33,7 +33,7 @@ from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
 from podless.verbs.finalize import finalize_object
 from podless.verbs.get import get_object
-from podless.verbs.list import list_
+from podless.verbs.list import list_, looks_at_objects
 from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
 from podless.verbs.scale import scale_object
@@ -221,8 +221,10 @@ class APIHandler:
         else:
             chosen = await options.read_list_options(self._api, call)
             listing = list_(self._api, call, collection, chosen)
-            plain = chosen.labels.empty and chosen.fields.empty
-            outcome = await (listing if plain else self._api.off_loop.slices.drive(listing))
+            sliced = looks_at_objects(call, collection, chosen)
+            outcome = await (self._api.off_loop.slices.drive(listing) if sliced else listing)
+            if is_quick_list(call, outcome, form):
+                return await compress_answer(request, render_response(call, outcome, form, self._rows))
         await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         await prepare_list(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)

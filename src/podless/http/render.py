@@ -91,6 +91,13 @@ def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     return form is PLAIN and view.known_body(call.kind, call.version, entry) is not None
 
 
+def is_quick_list(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
+    """Return whether an answer is a list of a few objects as they are stored, which need not be made in slices."""
+    if form is not PLAIN or not isinstance(outcome, Many) or len(outcome.entries) > lists.LONG:
+        return False
+    return not view.find_indirect(call.kind, call.version, outcome.entries)
+
+
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
     """Make the protobuf messages or sort keys of a long list in slices; the list's length is then known."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:

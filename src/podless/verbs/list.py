@@ -112,6 +112,17 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
     return match
 
 
+def looks_at_objects(call: Call, collection: WatchCache, options: ListOptions) -> bool:
+    """Return whether the selectors are matched with objects, or an index is made; False if an index has the answer."""
+    if options.labels.empty and options.fields.empty:
+        return False
+    present = collection.loaded and not (options.revision or options.token) and call.kind.webhook is None
+    if not present or not options.fields.empty or len(options.labels.requirements) > 1:
+        return True
+    pinned = options.labels.pinned
+    return pinned is None or not collection.is_indexed(pinned[0])
+
+
 def looks_inside(options: ListOptions) -> bool:
     """Return whether the selectors need decoded objects."""
     return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)

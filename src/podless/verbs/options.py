@@ -26,7 +26,7 @@ DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
 _MOST_DIGITS = 20  # longer texts exceed an int64
-# characters; longer selectors are prepared for matching when they are parsed, not at the first match
+# characters; longer selectors are parsed in slices, and prepared for matching then, not at the first match
 _SLICED_SELECTORS = 1024
 _SELECTOR = 8  # parsing a selector costs as much as decoding an object of 8 times its length
 
@@ -110,6 +110,8 @@ def parse_int(value: str) -> int:
 
 def _number(value: str) -> int | None:
     """Parse decimal digits with an optional sign; None if there are too many for 64 bits."""
+    if len(value) <= _MOST_DIGITS:
+        return int(value)
     sign, digits = value[:1] if value[:1] in "+-" else "", value.lstrip("+-").lstrip("0")
     return int(f"{sign}{digits or 0}") if len(digits) <= _MOST_DIGITS else None
 
@@ -236,7 +238,9 @@ async def read_list_options(
 ) -> ListOptions:
     """Read list options as `list_options` does, off the loop if selectors are long. Raises TooManyRequests, too."""
     size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
-    return await api.off_loop.make_value(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
+    if size < _SLICED_SELECTORS:
+        return list_options(call, parsed)
+    return await api.off_loop.make_value(size * _SELECTOR, list_options, call)
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
