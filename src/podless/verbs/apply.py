@@ -38,8 +38,8 @@ class ApplyWrite(Write):
     """A server-side apply.
 
     api_version, kind: required in the body, "" for those of the call. force: take fields of other managers. body: the
-    applied object. repeated: its repeated fields. nulls: whether it has nulls. merged: parts of the applied object belong
-    to the new one. Raises Invalid for invalid options.
+    applied object. repeated: its repeated fields. nulls: whether it has nulls. merged: parts of the applied object
+    belong to the new one. Raises Invalid for invalid options.
     """
 
     body: Object

@@ -171,23 +171,21 @@ class Stages(Generic[W]):
         parts = self._parts
         write.call.kind.strategy.mark_used()
         short = self._is_short(api, write)
-        while place < len(parts):
-            part = parts[place]
-            if isinstance(part, Wait):
-                if part.when(api, write):
-                    if not part.sliced:
-                        break
-                    write.begun = api.off_loop.slices.begin(part.work(api, write))
-                    if write.begun is not None:
-                        break
-                    short = self._is_short(api, write)  # admission may have made the object longer
-            elif not short or (part.checks and api.off_loop.is_long(part.cost(write))):
-                break
-            else:
+        for at in range(place, len(parts)):
+            part = parts[at]
+            if isinstance(part, _Group):
+                if not short or (part.checks and api.off_loop.is_long(part.cost(write))):
+                    return at
                 for work in part.works:
                     work(write)
-            place += 1
-        return place
+            elif part.when(api, write):
+                if not part.sliced:
+                    return at
+                write.begun = api.off_loop.slices.begin(part.work(api, write))
+                if write.begun is not None:
+                    return at
+                short = self._is_short(api, write)  # admission may have made the object longer
+        return len(parts)
 
     @staticmethod
     def _is_short(api: API, write: W) -> bool:
