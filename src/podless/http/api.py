@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.history.change import GROUP
 from podless.http import negotiate, place
@@ -21,6 +21,7 @@ from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion, view
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
+from podless.runtime import lazy
 from podless.runtime.allowance import ALLOWANCE, Allowance
 from podless.runtime.release import has
 from podless.store.contract import AUTHOR
@@ -36,11 +37,15 @@ from podless.verbs.get import get_object
 from podless.verbs.list import list_, looks_at_objects
 from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
-from podless.verbs.scale import scale_object
 from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
 from podless.virtual.hooked import answer_subresource, is_hooked
-from podless.virtual.review import answer_review
+
+if TYPE_CHECKING:
+    from podless.verbs import scale
+    from podless.virtual import review
+else:  # most servers never need them
+    scale, review = lazy.Late("podless.verbs.scale"), lazy.Late("podless.virtual.review")
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "create": create_object,
@@ -282,11 +287,11 @@ class APIHandler:
                     options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
         if call.subresource == "scale":
-            outcome: Outcome = await scale_object(self._api, call, verb)
+            outcome: Outcome = await scale.scale_object(self._api, call, verb)
         elif call.subresource == "finalize":
             outcome = await finalize_object(self._api, call)
         elif verb == "create" and (call.kind.virtual or call.subresource):
-            outcome = await answer_review(self._api, call)
+            outcome = await review.answer_review(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
         if call.kind.webhook is not None:

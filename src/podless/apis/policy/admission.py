@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_namespace, is_pod
 from podless.apis.core.group import PODS
-from podless.apis.policy.podsecuritystandards import find_violations
 from podless.apis.release import RELEASE
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
+
+if TYPE_CHECKING:
+    from podless.apis.policy import podsecuritystandards
+else:  # most servers have no namespace with such a label
+    podsecuritystandards = lazy.Late("podless.apis.policy.podsecuritystandards")
 
 Labels = dict[str, str]
 
@@ -64,7 +69,7 @@ class _Rule(NamedTuple):
         if self.level == "privileged":
             return []
         minor = RELEASE.minor if self.version == _LATEST else min(int(self.version[3:]), RELEASE.minor)
-        return find_violations(self.level, minor, metadata, spec)
+        return podsecuritystandards.find_violations(self.level, minor, metadata, spec)
 
 
 class _Policy(NamedTuple):
