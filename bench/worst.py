@@ -38,9 +38,9 @@ from bench.record.figure import Figure
 from podless.apis.apiextensions.definition import schemas
 from podless.app import App, Settings
 from podless.cel.rules import verdict
-from podless.cli import serve
 from podless.http.limits import Limits
 from podless.runtime.bounded import caches
+from podless.runtime.collector import Collector
 
 MOST_TIME = 30.0  # seconds that an answer is waited for
 AGAIN = 0.06  # seconds; who held the loop for longer is sent again
@@ -257,10 +257,11 @@ async def measure(objects: int, more: int, only: str, every: bool, tries: int, w
     if watcher is not None:
         watcher.start()
     heart = Heart(watcher)
+    collector = Collector()
     try:
         port = int(app.url.rpartition(":")[2])
         await fill(Wire(*await asyncio.open_connection("127.0.0.1", port)), app.token, objects, more)
-        serve.freeze_start()
+        collector.start()
         context = multiprocessing.get_context("spawn")
         mine, theirs = context.Pipe()
         process = context.Process(target=client, args=(port, app.token, only, every, theirs))
@@ -279,6 +280,7 @@ async def measure(objects: int, more: int, only: str, every: bool, tries: int, w
         process.join()
     finally:
         heart.stop()
+        collector.stop()
         await app.stop()
     return sorted(found, reverse=True)
 

@@ -573,6 +573,7 @@ UNSHARED = {
     "kinds/compiled.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
     "schema/check.py": "one result",
     "schema/regex.py": "what follows from a pattern alone, and is seen as a whole",
+    "runtime/collector.py": "counts of the collector, which runs on one thread at a time",
 }
 # Modules that keep answers with functools, and why they may.
 CACHING = {

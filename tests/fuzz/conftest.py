@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -10,7 +11,6 @@ from urllib.parse import quote
 import pytest
 
 from podless import Server
-from podless.cli.serve import freeze_start
 from tests.conftest import CRDS, definition
 from tests.fuzz.objects import OBJECTS
 from tests.fuzz.wire import GROUP, LOG, Wire
@@ -46,7 +46,7 @@ SCHEMA = {
 def target(request: pytest.FixtureRequest) -> Iterator[Server]:
     log = logging.getLogger("podless")
     log.addHandler(LOG)
-    freeze_start()  # as a server of its own does: what the tests have made is not for the collector to look through
+    gc.freeze()  # as a server of its own does: what the tests have made is not for the collector to look through
     with Server(tls=False) as server:
         wire = Wire(server)
         version: dict[str, Any] = {

@@ -20,6 +20,7 @@ from typing import Any
 from podless.app import App, Settings, StartError, certificate_maker
 from podless.cli import options
 from podless.runtime import system
+from podless.runtime.collector import Collector
 
 
 def add(commands: Any) -> None:
@@ -95,14 +96,6 @@ def _reopen(app: App) -> None:
         logging.getLogger("podless").error("audit: cannot open the log again: %s: %s", error.filename, error.strerror)
 
 
-def freeze_start() -> None:
-    """Exempt the objects of the start from garbage collection, because they live as long as the server."""
-    gc.freeze()
-    # a collection of the second generation runs in one go, 0.25 us an object, so keep that generation small
-    gc.set_threshold(20_000, 4, 100)
-    gc.enable()
-
-
 async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     sys.setswitchinterval(_SWITCH)
@@ -114,7 +107,8 @@ async def _serve(settings: Settings) -> None:
     await app.start()
     if hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, _reopen, app)
-    freeze_start()
+    collector = Collector()
+    collector.start()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if settings.console:
@@ -133,6 +127,7 @@ async def _serve(settings: Settings) -> None:
     ).start()  # not a daemon thread, because the process must not end during an import
     await stop.wait()
     await app.stop()
+    collector.stop()
 
 
 # seconds that other threads may keep the GIL from the loop, which needs it again for each socket

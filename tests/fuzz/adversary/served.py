@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from podless.app import App, Settings
 from podless.cli import serve
+from podless.runtime.collector import Collector
 from podless.runtime.gcpause import PAUSE
 
 LONG = 0.1  # seconds that a step may take
@@ -156,7 +157,7 @@ def _serve(line: Connection, tokens: str) -> None:
         app = App(Settings(data=Path(tokens).parent / "data", tls=False, token_file=Path(tokens)))
         await app.start()
         serve._prepare()
-        serve.freeze_start()
+        Collector().start()
         line.send((int(app.url.rpartition(":")[2]), app.token))
         await asyncio.Event().wait()
 

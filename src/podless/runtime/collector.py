@@ -1,0 +1,126 @@
+"""Limits the objects that one run of Python's garbage collector looks through.
+
+A run holds the interpreter for 0.2 to 0.4 us an object, so one over a million objects holds the loop for far too long.
+Long work pauses the collector (runtime/gcpause.py), and all that it makes is young when the pause ends. So before each
+run its objects are estimated. If they are too many, all objects are exempt from collection, as those of the start are,
+which takes no time. They are freed as usual when nothing refers to them; only unreachable cycles among them stay. They
+lose the exemption when few of them are left. If they are many for good, unreachable cycles among them are collected
+once in a run that is long: memory that no one can free would be worse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from contextlib import suppress
+from typing import Final, Literal
+
+MOST: Final = 150_000  # young objects that one run looks through: up to 60 ms
+_OLD: Final = 100_000  # objects of the last generation; it gets up to as many as MOST between two looks at it
+_UNKNOWN: Final = 2_000_000  # exempt objects that no run has looked through: 200 MB and more
+_WAITS: Final = 2.0, 64.0  # seconds from an exemption to the first count of the exempt objects, and between later ones
+# young objects until a run, and runs until one of the next generation, which is kept small
+_THRESHOLDS: Final = 20_000, 4, 100
+
+
+class Collector:
+    """The collector of a process that serves on one event loop. Call `start` and `stop` on this loop.
+
+    most, old, unknown: as above. few: exempt objects that lose the exemption. waits: in seconds, the shortest and the
+    longest wait before a count of the exempt objects; it takes 20 to 50 ns an object.
+    """
+
+    def __init__(
+        self,
+        most: int = MOST,
+        old: int = _OLD,
+        few: int = MOST,
+        unknown: int = _UNKNOWN,
+        waits: tuple[float, float] = _WAITS,
+    ) -> None:
+        self._most = most
+        self._old = old
+        self._few = few
+        self._unknown = unknown
+        self._waits = waits
+        self._wait = waits[0]
+        self._second = self._last = 0  # objects of these generations, at most
+        self._known = 0  # exempt objects when a run looked through them
+        self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop
+
+    def start(self) -> None:
+        """Exempt the objects of the start, because they live as long as the process, and begin to collect."""
+        self._loop = asyncio.get_running_loop()
+        gc.freeze()
+        self._known = gc.get_freeze_count()
+        gc.set_threshold(*_THRESHOLDS)
+        gc.callbacks.append(self._before_run)
+        gc.enable()
+
+    def stop(self) -> None:
+        """Limit the runs no longer. What is exempt stays so."""
+        if self._before_run in gc.callbacks:
+            gc.callbacks.remove(self._before_run)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _before_run(self, phase: Literal["start", "stop"], about: dict[str, int]) -> None:
+        """Exempt all objects if the run would look through too many. Called on any thread, before and after a run."""
+        if phase == "stop":
+            return
+        young, generation = gc.get_count()[0], about["generation"]
+        self._second += young
+        if generation == 0:
+            if young > self._most:
+                self._exempt()
+            return
+        if self._second > self._most:
+            self._exempt()
+            return
+        self._last += self._second
+        self._second = 0
+        if self._last > self._most:
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._limit_last)
+        if generation == 2 and self._last > 2 * self._most + self._old:
+            self._exempt()
+
+    def _exempt(self) -> None:
+        gc.freeze()
+        self._second = self._last = 0
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._await_count)
+
+    def _limit_last(self) -> None:
+        """Count the objects of the last generation. If they are many, collect them and exempt those that live."""
+        if self._last <= self._most:
+            return  # done since this was scheduled
+        self._last = len(gc.get_objects(2))
+        if self._last > self._old:
+            gc.collect()
+            exempt = gc.get_freeze_count()
+            self._exempt()
+            self._known += gc.get_freeze_count() - exempt
+
+    def _await_count(self) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._wait, self._count)
+            self._wait = min(2 * self._wait, self._waits[1])
+
+    def _count(self) -> None:
+        """End the exemption of all objects if few are left, and collect them once if they are far too many."""
+        self._timer = None
+        exempt = gc.get_freeze_count()
+        if exempt <= self._few:
+            gc.unfreeze()
+            self._last += exempt
+            self._wait = self._waits[0]
+            self._known = 0
+        elif exempt - self._known > self._unknown:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            self._known = gc.get_freeze_count()
+        else:
+            self._await_count()
