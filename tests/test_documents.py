@@ -109,7 +109,8 @@ FIGURES: Mapping[str, Figures] = {
         "the last # of them": (AUDIT.backups,),
         "queues up to # MiB": (backend._MOST,),
         "A stop waits at most # s": (backend._PATIENCE,),
-        "leaves out those over # KiB, and protobuf of more than # values": (bodies.MOST, bodies.STEPS),
+        "leaves out those over # KiB": (bodies.MOST,),
+        "those that take more than # steps": (bodies.STEPS,),
     },
     "how-to/operations.md": {
         "Writes get #": (errors.InsufficientStorage.code,),

@@ -127,6 +127,15 @@ def test_a_message_of_too_many_values_is_left_out(monkeypatch: pytest.MonkeyPatc
     assert len(bodies.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct)["spec"]["containers"]) == 8000
 
 
+def test_yaml_of_too_many_values_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Attributes("create", "", "v1", "configmaps")
+    few, many = b"- a\n" * 1000, b"- a\n" * 8000
+    assert len(bodies.read_body(few, "application/yaml", asked, lambda *_: None)) == 1000
+    assert bodies.read_body(many, "application/yaml", asked, lambda *_: None) is None
+    monkeypatch.setattr(bodies, "STEPS", 1 << 30)
+    assert len(bodies.read_body(many, "application/yaml", asked, lambda *_: None)) == 8000
+
+
 def test_a_body_that_is_no_protobuf_is_left_out(log: Log) -> None:
     media = {"Content_Type": protobuf.MEDIA}
     for body in (b"k8s\0", b"k8s\0\xff\xff", b"no envelope"):

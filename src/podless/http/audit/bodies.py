@@ -16,7 +16,7 @@ from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
 MOST = 64 * 1024  # bytes; longer YAML and protobuf bodies are not decoded, because that takes long
-STEPS = 4096  # about one for each decoded protobuf value: at most 15 ms of the event loop
+STEPS = 4096  # one or two for each decoded value: at most 20 ms of the event loop
 _UNVERSIONED = ("DeleteOptions", "Status")  # kinds of bodies that requests for any resource can have
 
 FindStruct = Callable[[str, str, str, str], Struct | None]
@@ -39,30 +39,28 @@ def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct
     """Return a body as JSON; None for an empty or malformed body, a long one in YAML or protobuf, and other media."""
     if not raw:
         return None
-    if media.startswith(protobuf.MEDIA):
-        return _read_message(raw, asked, find_struct) if len(raw) <= MOST else None
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        pass
-    if "yaml" not in media or len(raw) > MOST:
+    message = media.startswith(protobuf.MEDIA)
+    if not message:
+        try:
+            return orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            if "yaml" not in media:
+                return None
+    if len(raw) > MOST:
         return None
-    try:
-        return serializer.decode_yaml(raw)
-    except serializer.YAMLError:
-        return None
-
-
-def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any:
     outer = METER.set(_Allowance())  # a few bytes of protobuf can decode to an object with many fields
     try:
-        kind = protobuf.open_envelope(raw).kind
-        if kind in _UNVERSIONED:
-            struct: Struct | None = load_struct("meta/v1", kind)
-        else:
-            struct = find_struct(asked.group, asked.version, asked.resource, kind)
-        return protobuf.read_object(raw, struct) if struct is not None else None
-    except (protobuf.ProtobufError, Timeout):
+        return _read_message(raw, asked, find_struct) if message else serializer.decode_yaml(raw)
+    except (protobuf.ProtobufError, serializer.YAMLError, Timeout):
         return None
     finally:
         METER.reset(outer)
+
+
+def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any:
+    kind = protobuf.open_envelope(raw).kind
+    if kind in _UNVERSIONED:
+        struct: Struct | None = load_struct("meta/v1", kind)
+    else:
+        struct = find_struct(asked.group, asked.version, asked.resource, kind)
+    return protobuf.read_object(raw, struct) if struct is not None else None
