@@ -1,11 +1,11 @@
-"""What is Kubernetes and no machinery: a folder for each API group, a .fields file for each of its versions.
+"""Kubernetes' API groups: a folder for each group, with a .fields file for each of its versions.
 
-A folder's group.py declares the group and its kinds (apis/shared/group.py). README.md tells the format of .fields
-files, and structs/structfiles.py reads them.
+A folder's group.py declares the group and its kinds (apis/shared/group.py). README.md describes the format of .fields
+files; structs/structfiles.py reads them.
 """
 
-# The built-in API groups by their folders: catalog.py imports them, since whoever needs one struct needs no group.
-# The roles admin, edit and view have their rules in this order.
+# The built-in API groups by folder. catalog.py imports them, because a module that needs one struct needs no group. The
+# rules of the roles admin, edit and view are in this order.
 FOLDERS = (
     "core",
     "events",

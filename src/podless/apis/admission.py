@@ -1,4 +1,4 @@
-"""The admission plugins of a server, in their order. To add one, write its module and put its line into the list."""
+"""The ordered list of a server's admission plugins. To add a plugin, write its module and add it to the list."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def make_plugins(
 ) -> list[Plugin]:
     """Return all plugins of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
 
-    kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
-    meter: adds up for quotas. hooks: of podless.hooks, which stand beside webhooks.
+    The plugins between the mutating and the validating ones do what kube-apiserver does in the storage of a kind.
+    meter: sums for quotas. hooks: of podless.hooks, called with webhooks.
     """
     return [
         NamespaceLifecycle(state),
@@ -63,20 +63,20 @@ def make_plugins(
         CertificateApproval(authorizer),
         CertificateSigning(authorizer),
         ClusterTrustBundleAttest(authorizer),
-        CertificateRequester(),  # of the strategy of its kind there
+        CertificateRequester(),  # in kube-apiserver a part of the kind's strategy
         CertificateSubjectRestriction(),
         DefaultIngressClass(state),
         MutatingAdmissionPolicy(state, authorizer),
         MutatingAdmissionWebhook(state, authorizer, hooks),
-        # in the storage of kinds
+        # in kube-apiserver a part of the kind's storage
         ServiceAllocator(state),
         DeviceAccessCheck(state, authorizer),
         EscalationCheck(authorizer),
         PodCertificateSigning(authorizer),
         DefinitionConflictCheck(state),
         ParameterAccessCheck(state, authorizer),
-        # plugins again
+        # plugins of kube-apiserver again
         ValidatingAdmissionPolicy(state, authorizer),
         ValidatingAdmissionWebhook(state, authorizer, hooks),
-        ResourceQuota(state, meter or Meter()),  # the last one: a write that it lets pass is stored next
+        ResourceQuota(state, meter or Meter()),  # last, because a write is committed together with its quota usage
     ]

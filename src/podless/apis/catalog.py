@@ -1,6 +1,6 @@
-"""All built-in API groups and their kinds, as the folders declare them.
+"""All built-in API groups and kinds, as the folders declare them.
 
-Source of what they declare: the discovery documents and APIServices of kube-apiserver, and k8s.io/api.
+Source of the declarations: kube-apiserver's discovery documents and APIServices, and k8s.io/api.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from podless.apis.schemes import register_kinds
 from podless.apis.shared.group import CUSTOM, Group
 from podless.kinds.kind import Kind
 
-_USUAL = {"v1": 15}  # how much a version counts within its group
+_USUAL = {"v1": 15}  # priorities of versions within a group
 
 _found: tuple[Group, ...] = tuple(import_module(f"{__package__}.{folder}.group").GROUP for folder in FOLDERS)
 GROUPS: Mapping[str, Group] = {group.name: group for group in _found}
-# those that have kinds, and those that a real server knows and does not serve
+# groups with kinds, and groups that kube-apiserver registers without serving them
 REGISTERED = (
     *_found,
     Group("admission.k8s.io", apart=True, unlisted={"v1": "AdmissionReview", "v1beta1": "AdmissionReview"}),
     Group("imagepolicy.k8s.io", apart=True, earlier={"v1alpha1": ""}),
     Group("internal.apiserver.k8s.io", earlier={"v1alpha1": ""}),
 )
-# in the order that discovery lists the kinds of a group
+# in the order of discovery
 ALL: tuple[Kind, ...] = tuple(
     sorted(chain.from_iterable(group.kinds for group in _found), key=lambda kind: (kind.plural, kind.group))
 )
-# those that a server can leave out
+# kinds that can be left out
 OPTIONAL: tuple[Kind, ...] = tuple(chain.from_iterable(group.optional for group in _found))
 
 for _group in REGISTERED:
@@ -37,12 +37,12 @@ for _group in REGISTERED:
 
 
 def group_priority(group: str) -> int:
-    """Return how much a group counts; the one with more is listed first."""
+    """Return the priority of a group; discovery lists higher ones first."""
     return GROUPS[group].priority if group in GROUPS else CUSTOM
 
 
 def version_priority(group: str, version: str) -> int:
-    """Return how much a version counts within its group."""
+    """Return the priority of a version within its group."""
     if not group:
         return 1
     if group not in GROUPS:

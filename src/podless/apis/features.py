@@ -1,9 +1,9 @@
-"""The Kubernetes releases that podless speaks, and what differs between them.
+"""The Kubernetes releases that podless supports, and the changes of behaviour between them.
 
-CHANGES has names of our own for what a release does otherwise without a feature gate (apis/gates.py): the releases that
-do it as the newest one does. Code asks for either by name (runtime/release.py), never for a release.
+CHANGES names changes of behaviour without a feature gate (for gates see apis/gates.py), with the releases that behave
+as the newest one. Code asks for either by name (runtime/release.py), never for a release.
 
-Sources: recorded answers of kube-apiservers 1.30 to 1.36, and the changelogs.
+Sources: recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
 """
 
 from __future__ import annotations
@@ -19,117 +19,124 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
 
-# the newest release whose answers are recorded: later ones are known by what they publish
+# RECORDED is the newest release with recorded answers; later ones follow from their published documents
 OLDEST, RECORDED, LATEST = 30, 36, 37
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
 DEFAULT: Final = f"1.{RECORDED}"
-UNRECORDED: Final = f"{NAMES[-1]} is a preview: not compared with a real server yet"  # for help
-SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the forms that choose_all takes, for help
+UNRECORDED: Final = f"{NAMES[-1]} is a preview: not compared with a real server yet"  # for help texts
+SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the formats that choose_all accepts, for help texts
 
 
-# name of the change -> the releases that have it
+# name of the change: the releases that have it
 CHANGES: Final[Mapping[str, str]] = {
-    # libraries of CEL: the first release that takes them in new expressions is one behind the one that brought them
+    # CEL libraries: the release after the one that added them, because new expressions can use them only from then on
     "CELFormat": "1.31-",
     "CELOptionalsV2": "1.33-",
     "CELTwoVariables": "1.33-",
     "CELSemver": "1.34-",
     "CELListsV3": "1.35-",
     "EmulationInVersion": "1.31-",
-    "BadDeleteOptions": "1.35-",  # are 400, and were 500
-    "NumericFormats": "1.36-",  # are checked
-    "PodGenerations": "1.33-",  # count changes of the spec, whatever PodObservedGenerationTracking says of the status
-    "SeldomFormatWarnings": "1.36-",  # also for numbers, and for formats of other types
+    "BadDeleteOptions": "1.35-",  # invalid DeleteOptions are rejected with 400, before with 500
+    "NumericFormats": "1.36-",  # formats of numbers are validated
+    # changes of a pod's spec increase its generation, regardless of PodObservedGenerationTracking
+    "PodGenerations": "1.33-",
+    "SeldomFormatWarnings": "1.36-",  # warnings also about formats of numbers and other types
     "FormatWarnings": "1.34-",
-    "ValuesAsJSON": "1.34-",  # in field errors; in Go's syntax before
-    "CELShownValues": "1.35-",  # in failures of rules; types before
+    "ValuesAsJSON": "1.34-",  # field errors show values as JSON, before in Go's syntax
+    "CELShownValues": "1.35-",  # failed rules show the value, before its type
     "HeadlessAffinityWarning": "1.34-",
     "PreferCloseDeprecated": "1.35-",
     "ExternalIPsDeprecated": "1.36-",
     "TokenRequestUIDs": "1.34-",
-    "TokensInSecrets": "1.35-",  # are recommended to CSI drivers that want tokens
-    "OverlapsOfOthers": "-1.31,1.34-",  # no file of the downward API is told to be in its own way
-    "AppArmorFieldsOnly": "1.34-",  # no annotations of pods are made of them
-    "ContainerRestartPolicies": "1.34-",  # are known, also of those that are no init containers
-    "StatefulSetTemplates": "1.34-",  # are validated as those of others are
-    "ChangeableHistoryLimit": "1.33-",  # of StatefulSets
-    "GroupedReferences": "1.34-",  # the targets of autoscalers name an API group
-    "OneFaultOfAddresses": "1.33-",  # of EndpointSlices
-    "NameFormats": "1.35-",  # k8s-short-name and k8s-long-name are checked
-    "SomeKeys": "1.34-",  # of an item of a map list are enough
-    "WholeDecodePaths": "1.35-",  # have what is inline, and what types that decode themselves say
-    "BadRevisions": "1.33-",  # of lists are 400, and were 500
-    "SetsOnce": "1.34-",  # are validated in updates: DaemonSets and ReplicaSets
-    "TolerationValues": "1.32-",  # are shown alone, and not with the toleration
-    "PathsOfFinalizers": "1.32-",  # are named in warnings
-    "HintOfZeroSleep": "1.32-",  # is in errors about the seconds to sleep
-    "ReasonsOfCreatingApplies": "1.32-",  # that are forbidden are told in full
-    "ServicesOnce": "1.34-",  # are not told twice of errors of their metadata in updates
-    "MissingBeforePreconditions": "1.34-",  # a write to a missing object is 404, whatever it wants of it
-    "BadImpersonation": "1.35-",  # without a user is 400, and was 500
-    "NoBlueprints": "-1.31,1.34-",  # of lists are in bookmarks
-    "TablesOfWatchLists": "-1.31,1.33-",  # are served
-    "MachinesOfKernels": "1.36-",  # are in the column of nodes' kernels
-    "CELSizesOfConversions": "1.33-",  # by dyn, and those of optional numbers, are known to estimates of costs
-    "CELIntOrStringLengths": "1.33-",  # that definitions limit are known to estimates of costs
-    "CELCostOfOpaqueEquality": "1.32-",  # is one unit
-    "CELPlainKeywords": "1.32-",  # are names of fields without their escape
-    "OneStatus": "1.31-",  # in OpenAPI; resource.k8s.io/v1alpha2 had one, too
-    "GatedPodTimes": "1.31-",  # are set: when scheduling gates began to hold a pod
-    "PlainRevisionData": "1.31-",  # of ControllerRevisions, in errors; as a type with its own encoding before
-    "ServiceSelectors": "1.31-",  # for the type and the address of services
-    "CheckedBundles": "1.31-",  # of certificates, in definitions
-    "MatchResourcesPath": "1.32-",  # of policy bindings is spelled right in errors
-    "CELFoundTypes": "1.32-",  # of expressions of policies are told with those that are wanted
-    "FutureRevisions": "1.34-",  # that lists ask for exactly are a timeout, and were an error of etcd
-    "MissingComponents": "1.33-",  # are 404, and were 500
-    "DriversOfNodes": "1.33-",  # that must not change are named by their path, and were by their type
-    "OwnersWithoutPlaces": "-1.36",  # are in the paths of errors
-    "LatePatchSyntax": "-1.36",  # is told when the patch is decoded; it was not looked at before the object
-    "YAMLDecodeErrors": "-1.36",  # of applied objects are told as such, and not as those of a patch
-    "ReviewAttributePaths": "-1.36",  # of errors name one of the two that a review can have
-    "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
-    "LowerYAMLErrors": "1.31-",  # of keys that are no text
-    "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods
-    "NoMoreBelowLogic": "1.31-",  # additionalProperties: false may stand below allOf, anyOf, oneOf and not
-    "StatusRatcheting": "1.31-",  # of rules, where the status alone is written
-    "NoLogs": "1.31-",  # are served at /logs
-    "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
-    "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
-    "ShrinkingMemoryLimits": "1.34-",  # are fine in a resize, and first ones, without a restart of the container
-    "BareRequired": "1.34-",  # is told of embedded resources without words
-    "ToleranceInAnnotations": "1.33-",  # of autoscalers in autoscaling/v1
-    "EvictionReasons": "1.35-",  # are told where there are enough healthy pods
-    "ForbiddenWhileTerminating": "1.34-",  # are creates while the definition goes; they were 405
-    "EmptiedFields": "1.36-",  # of an apply stay as empty maps and lists; they became null
-    "AcceptBeforeOptions": "-1.31,1.36-",  # what a client takes is looked at before the options of lists and watches
-    "ImpersonationAsUser": "1.36-",  # without a user's name is told as a user
-    "PodSpecOfHeldJobs": "1.36-",  # is what must not change, told alone
-    "RequiredMaxReplicas": "1.36-",  # none at all are told as missing
-    "RequiredHandlers": "1.36-",  # of runtime classes: an empty one is told as missing
-    "ImmutableStorageClasses": "1.36-",  # changes are told as those of immutable fields
-    "AttachersOnce": "1.36-",  # are told as missing, and names of volumes are looked at in updates too
-    "NetworkPoliciesOnce": "1.36-",  # are validated when they change
-    "PlainItems": "1.36-",  # of lists and maps have no defaults in OpenAPI
-    "EmptyImageReferences": "-1.36",  # of volumes are fine in templates of pods
-    "OddMessageLimits": "-1.36",  # of errors of volumes are told: those of their metadata
-    "BareHTTPRules": "-1.36",  # of Ingresses have no text in OpenAPI
-    "PublishedExamples": "1.36-",  # and externalDocs of custom kinds are in OpenAPI, and looked at in definitions
-    "ShardSelectors": "1.36-",  # are parameters in OpenAPI
-    "UnsafeDeletes": "1.32-",  # are parameters in OpenAPI
-    "DetailsAreNoList": "1.35-",  # in OpenAPI
-    "DefaultReplicas": "1.34-",  # of scales are in OpenAPI
-    "SelectableFieldsIfAny": "-1.31,1.33-",  # are in OpenAPI
-    "UpdatesOnce": "1.35-",  # of RBAC, claims and replication controllers are validated once
-    "MissingDriversOnce": "1.35-",  # of CSI are told as missing, and not as names that are wrong, too
-    "StrictURLColons": "1.36-",  # only one may be in the host of a URL
-    "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
-    "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
+    "TokensInSecrets": "1.35-",  # warnings recommend tokens in Secrets to CSI drivers
+    "OverlapsOfOthers": "-1.31,1.34-",  # no warning that a downward API file overlaps itself
+    "AppArmorFieldsOnly": "1.34-",  # AppArmor annotations are not set from the fields
+    "ContainerRestartPolicies": "1.34-",  # all containers can have restart policies, not only init containers
+    "StatefulSetTemplates": "1.34-",  # pod templates of StatefulSets are fully validated
+    "ChangeableHistoryLimit": "1.33-",  # revisionHistoryLimit of StatefulSets is mutable
+    "GroupedReferences": "1.34-",  # an autoscaler's scaleTargetRef must name an API group
+    "OneFaultOfAddresses": "1.33-",  # one error for each invalid address of an EndpointSlice
+    "NameFormats": "1.35-",  # the formats k8s-short-name and k8s-long-name are validated
+    "SomeKeys": "1.34-",  # items of list maps need not have all keys
+    "WholeDecodePaths": "1.35-",  # paths of decode errors include inlined fields and types with their own decoders
+    "BadRevisions": "1.33-",  # an invalid resourceVersion of a list is rejected with 400, before with 500
+    "SetsOnce": "1.34-",  # DaemonSets and ReplicaSets: updates are validated once
+    "TolerationValues": "1.32-",  # errors show a toleration's value, before the toleration
+    "PathsOfFinalizers": "1.32-",  # warnings about finalizers name their path
+    "HintOfZeroSleep": "1.32-",  # errors about sleep seconds have a hint about zero
+    "ReasonsOfCreatingApplies": "1.32-",  # a forbidden create by server-side apply shows the full reason
+    "ServicesOnce": "1.34-",  # Services: updates report metadata errors once
+    "MissingBeforePreconditions": "1.34-",  # a write to a missing object is 404, whatever its preconditions
+    "BadImpersonation": "1.35-",  # impersonation without a user is rejected with 400, before with 500
+    "NoBlueprints": "-1.31,1.34-",  # bookmarks of watch lists have no annotation with an empty list
+    "TablesOfWatchLists": "-1.31,1.33-",  # watch lists can be Tables
+    "MachinesOfKernels": "1.36-",  # the kernel column of nodes shows the architecture, too
+    "CELSizesOfConversions": "1.33-",  # cost estimates know the sizes of dyn() and of optional numbers
+    "CELIntOrStringLengths": "1.33-",  # cost estimates know maxLength of int-or-string fields
+    "CELCostOfOpaqueEquality": "1.32-",  # comparing opaque values costs one unit
+    "CELPlainKeywords": "1.32-",  # reserved words are field names without their escape
+    "OneStatus": "1.31-",  # resource.k8s.io/v1alpha2 has no Status of its own in OpenAPI
+    "GatedPodTimes": "1.31-",  # the condition of a pod with scheduling gates has a lastTransitionTime
+    "PlainRevisionData": "1.31-",  # errors show data of ControllerRevisions as bytes, before as a Go type
+    "ServiceSelectors": "1.31-",  # field selectors for a Service's type and clusterIP
+    "CheckedBundles": "1.31-",  # caBundles in definitions are validated
+    "MatchResourcesPath": "1.32-",  # errors have the right path of a binding's matchResources
+    "CELFoundTypes": "1.32-",  # errors name the found type of an expression next to the wanted ones
+    # a list at an exact future resourceVersion times out, before it failed with an error of etcd
+    "FutureRevisions": "1.34-",
+    "MissingComponents": "1.33-",  # a missing ComponentStatus is 404, before 500
+    "DriversOfNodes": "1.33-",  # errors about immutable fields of CSINode drivers have their path, before their type
+    "OwnersWithoutPlaces": "-1.36",  # paths of errors have no index of ownerReferences
+    # the syntax of a patch is checked after its object is found; later releases check it first
+    "LatePatchSyntax": "-1.36",
+    "YAMLDecodeErrors": "-1.36",  # decode errors of apply configurations speak of YAML; later releases of a patch
+    # errors about the attributes of a review have the path of one of them, before that of the spec
+    "ReviewAttributePaths": "-1.36",
+    "StatusPaths": "1.31-",  # paths of errors in the status of custom objects begin with "status"
+    "LowerYAMLErrors": "1.31-",  # errors of YAML keys that are not strings
+    "FixedQOSClass": "1.32-",  # status.qosClass of pods is kept and immutable
+    "NoMoreBelowLogic": "1.31-",  # additionalProperties: false is allowed below allOf, anyOf, oneOf and not
+    "StatusRatcheting": "1.31-",  # rules are ratcheted in status updates, too
+    "NoLogs": "1.31-",  # /logs is not served
+    "CELIndexesBeyond": "1.32-",  # indexOf and lastIndexOf accept the index after the end of a string
+    "CELLastIndexOfNothing": "1.34-",  # lastIndexOf in an empty string returns -1
+    # resize may lower memory limits, or set a first one, without restarting the container
+    "ShrinkingMemoryLimits": "1.34-",
+    "BareRequired": "1.34-",  # required errors of embedded resources have no text
+    "ToleranceInAnnotations": "1.33-",  # autoscaling/v1 has the tolerance of autoscalers in annotations
+    "EvictionReasons": "1.35-",  # rejected evictions give another reason if there are enough healthy pods
+    "ForbiddenWhileTerminating": "1.34-",  # creates while a definition is terminating are 403, before 405
+    "EmptiedFields": "1.36-",  # emptied fields of an apply stay empty maps and lists, before they became null
+    "AcceptBeforeOptions": "-1.31,1.36-",  # the Accept header is checked before the options of lists and watches
+    "ImpersonationAsUser": "1.36-",  # errors of impersonation without a user name show the user, before its parts
+    "PodSpecOfHeldJobs": "1.36-",  # suspended Jobs: errors name the pod spec as immutable
+    "RequiredMaxReplicas": "1.36-",  # a missing maxReplicas is a required error
+    "RequiredHandlers": "1.36-",  # an empty handler of a RuntimeClass is a required error
+    "ImmutableStorageClasses": "1.36-",  # changes of StorageClasses are errors of immutable fields
+    # an empty attacher is a required error, and names of volumes are validated in updates, too
+    "AttachersOnce": "1.36-",
+    "NetworkPoliciesOnce": "1.36-",  # updates of NetworkPolicies are validated only if the spec changes
+    "PlainItems": "1.36-",  # items of lists and maps have no defaults in OpenAPI
+    "EmptyImageReferences": "-1.36",  # pod templates may have image volumes without a reference
+    # errors about long messages in VolumeAttachments name a larger limit than they enforce
+    "OddMessageLimits": "-1.36",
+    "BareHTTPRules": "-1.36",  # HTTP rules of Ingresses have no description in OpenAPI
+    "PublishedExamples": "1.36-",  # example and externalDocs of custom kinds are published in OpenAPI, and validated
+    "ShardSelectors": "1.36-",  # OpenAPI has parameters for shard selectors
+    "UnsafeDeletes": "1.32-",  # OpenAPI has parameters for unsafe deletes
+    "DetailsAreNoList": "1.35-",  # details of a Status have no x-kubernetes-list-type in OpenAPI
+    "DefaultReplicas": "1.34-",  # OpenAPI has a default for replicas of scales
+    "SelectableFieldsIfAny": "-1.31,1.33-",  # OpenAPI has selectableFields only if there are any
+    "UpdatesOnce": "1.35-",  # RBAC kinds, claims and replication controllers: updates are validated once
+    "MissingDriversOnce": "1.35-",  # a missing CSI driver is only a required error, before also an invalid name
+    "StrictURLColons": "1.36-",  # the host of a URL may have only one colon
+    "OmittedTimestamps": "1.34-",  # creationTimestamp is omitted instead of null
+    "StatusResetsMetadata": "1.36-",  # custom objects: a status update owns no metadata
 }
 
 
 def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Release:
-    """Return a release with some gates set. Raises StartError for one that is not known, or cannot be set so."""
+    """Return a release with some gates set. Raises StartError for an unknown release or gate, or a locked gate."""
     if name not in NAMES:
         raise StartError(f"kubernetes-version: {name!r} is not one of {', '.join(NAMES)}")
     release = _release(name)
@@ -142,7 +149,7 @@ def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None)
 
 
 def describe_ineffective(name: str, gates: Mapping[str, bool]) -> str:
-    """Return a warning about gates that are set and change nothing here, or ""."""
+    """Return a warning about gates that are set and have no effect in podless, or ""."""
     idle = list_ineffective(_release(name).minor, gates)
     return f"feature-gates: podless does not act on {', '.join(idle)}: it answers as by default" if idle else ""
 
@@ -170,7 +177,7 @@ def _release(name: str) -> Release:
 
 
 def parse_gates(text: str) -> dict[str, bool]:
-    """Return the gates in NAME=true|false,… as kube-apiserver takes them. Raises ValueError."""
+    """Parse gates in kube-apiserver's format, NAME=true|false,… Raises ValueError."""
     found: dict[str, bool] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))

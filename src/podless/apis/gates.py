@@ -1,6 +1,6 @@
-"""Kubernetes' feature gates: by release their stage, whether they are on, and whether they can be set.
+"""Kubernetes' feature gates by release: stage, default, and whether they can be set.
 
-The table is gates.txt. podless acts on some gates and accepts the others, which then change nothing.
+The table is gates.txt. podless acts on some gates, and accepts the others without effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ALL: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}  # gates that set all gat
 
 
 class Stage(NamedTuple):
-    """What a gate is from a release on. name: alpha, beta, ga, deprecated, or gone where it no longer exists."""
+    """The stage of a gate from a release on. name: alpha, beta, ga, deprecated, or gone after its removal."""
 
     minor: int
     name: str
@@ -42,7 +42,7 @@ class FeatureGate(NamedTuple):
         return covers(self.effect, minor)
 
     def is_known(self, minor: int) -> bool:
-        """Return whether kube-apiserver of a release has the gate."""
+        """Return whether the release's kube-apiserver has the gate."""
         stage = self.find_stage(minor)
         return stage is not None and stage.name != "gone"
 
@@ -52,13 +52,13 @@ class FeatureGate(NamedTuple):
         return stage is not None and stage.on
 
     def is_locked(self, minor: int) -> bool:
-        """Return whether the gate cannot be set to anything but its default."""
+        """Return whether the gate is locked to its default."""
         stage = self.find_stage(minor)
         return stage is not None and stage.locked
 
 
 def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
-    """Return the gates that differ from the default of a release, of those that podless acts on.
+    """Return the gates that podless acts on and that differ from the release's default.
 
     AllAlpha and AllBeta set all gates of their stage that are not named. Raises StartError for a gate that
     kube-apiserver of this release does not have, or whose value is locked.
@@ -78,7 +78,7 @@ def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
 
 
 def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
-    """Return the names of gates that are set to another value than their default, and that podless does not act on."""
+    """Return the names of gates that differ from their default and that podless does not act on."""
     return [
         name
         for name, on in gates.items()
@@ -113,4 +113,4 @@ def _load() -> Mapping[str, FeatureGate]:
     }
 
 
-GATES: Final = _load()  # by name, in alphabetical order
+GATES: Final = _load()  # sorted by name

@@ -1,4 +1,4 @@
-"""How built-in kinds lie in etcd: under kube-apiserver's names, and readable as it wrote them, in protobuf or JSON."""
+"""The layout of built-in kinds in etcd: kube-apiserver's keys, and values in protobuf or JSON, as it writes them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _read_object(kind: Kind, value: bytes) -> dict[str, Any]:
 
 
 def _stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
-    """Return the object in the version that is stored here; one that is not served has the fields of that."""
+    """Convert an object to the version that podless stores, also from versions that it does not serve."""
     if obj["apiVersion"].rpartition("/")[2] in kind.by_version:
         return kind.strategy.make_stored(kind, obj)
     return {**obj, "apiVersion": kind.api_version(kind.storage_version)}

@@ -1,7 +1,7 @@
-"""Kinds and objects without a server: a definition to its kind, and a body to what a create would make of it.
+"""Compiles definitions and validates objects without a server.
 
-The way is that of a request: the same decoding, pruning, defaults and rules. What only a server can know (other
-objects, admission, whether a name is taken) is left out.
+The steps are those of a request: the same decoding, pruning, defaults and rules. Steps that need a server (other
+objects, admission, whether a name is taken) are left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefi
 
 
 class Made(NamedTuple):
-    """The kind that a definition makes, None where it has errors; and what a client would be told of the definition."""
+    """The kind of a definition, None if it has errors; and the errors and warnings that a client would get."""
 
     kind: Kind | None
     errors: Sequence[FieldError]
@@ -38,9 +38,9 @@ class Made(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """An object as a server would store it, without the fields that only a server sets. None for an invalid body.
+    """An object as a server would store it, without fields that only a server sets. None for an invalid body.
 
-    refusal: why the body is not an object of the kind, or "". findings: unknown and repeated fields. errors: why the
+    refusal: why the body is not an object of the kind, or "". findings: unknown and duplicate fields. errors: why the
     object is invalid. warnings: those that a server would send.
     """
 
@@ -52,11 +52,11 @@ class Checked(NamedTuple):
 
 
 def define_kind(definition: Object) -> Made:
-    """Return the kind that a CustomResourceDefinition of v1 makes.
+    """Compile a v1 CustomResourceDefinition.
 
-    Raises structs.DecodeError where it does not have the form of one.
+    Raises structs.DecodeError if it cannot be decoded.
     """
-    from podless.cel.rules import DefinitionRules  # takes its time
+    from podless.cel.rules import DefinitionRules  # a slow import
 
     unknown: list[str] = []
     whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
@@ -70,7 +70,7 @@ def define_kind(definition: Object) -> Made:
 
 
 def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
-    """Return the verdict of a server on the create of an object. raw: JSON or YAML, as content_type tells."""
+    """Return what a server would say about the create of an object. raw: JSON or YAML, by content_type."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)
@@ -104,7 +104,7 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
 def check_update(
     kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json"
 ) -> Checked:
-    """Return the verdict of a server on the update of an object. old: the object before, in any version."""
+    """Return what a server would say about the update of an object. old: the object before, in any version."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)
@@ -133,9 +133,9 @@ def check_update(
 
 
 def convert_object(kind: Kind, obj: Object, version: str) -> Object:
-    """Return a custom object in another version, as its definition declares the conversion.
+    """Return a custom object in another version, by its definition's declared conversion.
 
-    Raises Internal where only a webhook or a hook can convert it, or where a declared conversion fails.
+    Raises Internal if only a webhook or a hook can convert it, or if a declared conversion fails.
     """
     wanted = kind.by_version[version]
     made = kind.strategy.convert(kind, wanted, obj)
@@ -144,7 +144,7 @@ def convert_object(kind: Kind, obj: Object, version: str) -> Object:
 
 
 def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
-    """Return a stored object with its defaults; None if the text is not an object of the kind."""
+    """Decode a stored object with its defaults; None if it is not an object of the kind."""
     try:
         return bodies.read_body(Body(kind, version, raw))
     except BadRequest:
@@ -152,7 +152,7 @@ def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
 
 
 def _lend(kind: Kind, metadata: Object) -> list[str]:
-    """Set the fields of metadata that a server sets, because the rules require them. Returns their names."""
+    """Set metadata that a server would set, because rules require it. Returns the names of these fields."""
     said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
     if kind.strategy.has_generation:
         said["generation"] = 1

@@ -1,4 +1,4 @@
-"""Which release of Kubernetes is served, and what differs from release to release without being a kind or a field.
+"""Which Kubernetes release is served, and differences between releases other than kinds, fields, gates and changes.
 
 All layers ask `Facts`; no module outside of apis names a version. Source: kube-apiserver of that release.
 """
@@ -14,10 +14,10 @@ from podless.runtime.release import Release, covers
 
 
 class Schemes(NamedTuple):
-    """The lines of Go that construct the schemes of a real server, which its errors name.
+    """The lines of Go that construct kube-apiserver's schemes, which its errors name.
 
-    of_groups: of groups with a scheme of their own. legacy: of all other built-in groups. options: of DeleteOptions.
-    scale: of the Scale of custom objects. webhooks: of reviews that webhooks answer.
+    of_groups: of groups with their own scheme. legacy: of all other built-in groups. options: of DeleteOptions. scale:
+    of the Scale of custom objects. webhooks: of reviews that webhooks answer.
     """
 
     of_groups: Mapping[str, str]
@@ -29,11 +29,11 @@ class Schemes(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """What a release of Kubernetes decides that is no kind, field, gate or change.
+    """Facts about a release that are not a kind, field, gate or change.
 
     groups: the group-versions in which kinds of all groups, such as DeleteOptions, are registered. more_groups: those
-    that OpenAPI version 2 alone names. parameters, bodies: names in OpenAPI version 2 of the parameters and bodies that
-    paths share, each with the hash that the release gives it.
+    that only OpenAPI v2 lists. parameters, bodies: names of shared parameters and bodies in OpenAPI v2, each with the
+    hash that the release gives it.
     """
 
     minor: int
@@ -46,12 +46,12 @@ class Facts:
 
     @property
     def name(self) -> str:
-        """The release as users and documents name it, without its patch."""
+        """The release as users and documents name it, without the patch."""
         return f"1.{self.minor}"
 
     @property
     def version(self) -> str:
-        """The version as Git tags it: v1.36.2."""
+        """The version as a Git tag: v1.36.2."""
         return f"v{self.name}.{self.patch}"
 
     @property
@@ -60,7 +60,7 @@ class Facts:
         return self.minor - 1
 
 
-# the group-versions that DeleteOptions and WatchEvent are registered in, and those that OpenAPI version 2 alone names
+# the group-versions that DeleteOptions and WatchEvent are registered in, and those that only OpenAPI v2 lists
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "": ("v1",),
     "admissionregistration.k8s.io": ("v1", "v1alpha1", "v1beta1"),
@@ -85,7 +85,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "storage.k8s.io": ("v1", "v1alpha1", "v1beta1"),
     "storagemigration.k8s.io": ("v1beta1",),
 }
-# group-versions that were not registered in all releases, or are not now
+# group-versions that are not registered in all releases
 _REGISTERED: Mapping[tuple[str, str], str] = {
     ("autoscaling", "v2beta1"): "-1.35",
     ("autoscaling", "v2beta2"): "-1.35",
@@ -112,8 +112,8 @@ _MORE_GROUPS: Mapping[str, tuple[str, ...]] = {
     "imagepolicy.k8s.io": ("v1alpha1",),
 }
 
-# the names in an OpenAPI v2 document of the parameters that its paths share, which a real server makes of a hash of its
-# own parameter; kubectl looks for dryRun and fieldValidation in the operations themselves, so these are not shared
+# names of shared parameters in OpenAPI v2, which kube-apiserver makes from hashes of the parameters. kubectl looks for
+# dryRun and fieldValidation in the operations themselves, so these are not shared
 _SHARED = (
     "allowWatchBookmarks-HC2hJt-J continue-QfD61s0i fieldManager-Qy4HdaTW fieldSelector-xIcQKXFG force-tOGGb0Yi "
     "gracePeriodSeconds--K5HaBOS ignoreStoreReadErrorWithClusterBreakingPotential-QbNkfIqj labelSelector-5Zw57w4C "
@@ -123,7 +123,7 @@ _SHARED = (
 )
 _PARAMETERS = {name[:-9]: name for name in _SHARED.split()}
 _PARAMETERS |= {"fieldManager for patch": "fieldManager-7c6nTn1T", "path in path": "path-z6Ciiujn"}
-# the same for the options of what leads on: kind of the options -> their types -> their names with the hashes
+# the same for options of connect requests: kind of the options: type: names with hashes
 _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "NodeProxyOptions": {"string": ("path-rFDtV0x9",)},
     "PodAttachOptions": {
@@ -151,7 +151,7 @@ _PARAMETERS |= {
     for form, names in forms.items()
     for name in names
 }
-# the same for bodies that are of no certain kind: component -> name
+# the same for generic bodies: component: name
 _BODIES = {"DeleteOptions": "body-2Y1dVQaQ", "Patch": "body-78PwaGsr"}
 
 RELEASE = Facts(
@@ -173,20 +173,20 @@ RELEASE = Facts(
     bodies=_BODIES,
 )
 
-# the patch release that was recorded, or whose documents were read, by minor
+# the recorded patch release by minor release, or that of the documents read
 _PATCHES: Mapping[int, int] = {30: 14, 31: 14, 32: 13, 33: 13, 34: 9, 35: 6, 37: 2}
 
 
 @bounded_cache(16)
 def facts_of(release: Release) -> Facts:
-    """Return what a release decides: that of the newest, where it is not known to differ."""
+    """Return the facts about a release: those of the newest one, with the known differences."""
     if release.minor not in _PATCHES:
         return RELEASE
     return replace(RELEASE, minor=release.minor, patch=_PATCHES[release.minor], groups=_groups_in(release.minor))
 
 
 def _groups_in(minor: int) -> Mapping[str, tuple[str, ...]]:
-    """Return the group-versions that a release registers such kinds in."""
+    """Return the group-versions in which a release registers such kinds."""
     found = {group: {*versions} for group, versions in _GROUPS.items()}
     for (group, version), span in _REGISTERED.items():
         known = found.setdefault(group, set())

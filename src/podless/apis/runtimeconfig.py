@@ -1,4 +1,4 @@
-"""Which APIs of built-in kinds are served: those that a current server has, and older ones that are asked for.
+"""Selects the served APIs of built-in kinds: those of a current server, and older ones on request.
 
 Source: the syntax of kube-apiserver's --runtime-config.
 """
@@ -14,7 +14,7 @@ from podless.kinds.late import of_release
 from podless.runtime.option import StartError
 from podless.runtime.release import NEWEST, Release
 
-# group/version/resource of what is not served unless it is asked for
+# group/version/resource of APIs that are off by default
 _OFF = frozenset(
     f"{group.name}/{version}/{kind.plural}"
     for group in GROUPS.values()
@@ -27,11 +27,11 @@ PROFILES = ("full", "crds")
 
 
 class BadRuntimeConfig(StartError, ValueError):
-    """A runtime configuration that cannot be followed; the text is one clear line for a person."""
+    """A runtime configuration is invalid. The text is one line for the user."""
 
 
 def parse_runtime_config(text: str) -> dict[str, bool]:
-    """Return the APIs named in group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
+    """Parse group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
     found = {}
     for part in text.split(","):
         name, given, value = part.strip().partition("=")
@@ -45,7 +45,7 @@ def parse_runtime_config(text: str) -> dict[str, bool]:
 
 
 def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
-    """Raise BadRuntimeConfig for a name of an API that cannot be switched on or off."""
+    """Raise BadRuntimeConfig for an API that cannot be switched on or off."""
     known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
     for name in chosen:
         if name not in known:
@@ -53,14 +53,14 @@ def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
 
 
 def parse_disabled(text: str) -> tuple[str, ...]:
-    """Return the APIs named in group/version[/resource],… Raises BadRuntimeConfig."""
+    """Parse group/version[/resource],… Raises BadRuntimeConfig."""
     found = tuple(filter(None, (part.strip() for part in text.split(","))))
     check_disabled(found)
     return found
 
 
 def check_disabled(names: Iterable[str]) -> None:
-    """Raise BadRuntimeConfig for a name of an API that cannot be left out."""
+    """Raise BadRuntimeConfig for an API that cannot be left out."""
     known = {name for kind in OPTIONAL for version in kind.versions for name in _names(kind, version.name)}
     for name in names:
         if name not in known:
@@ -69,7 +69,7 @@ def check_disabled(names: Iterable[str]) -> None:
 
 
 def _names(kind: Kind, version: str) -> tuple[str, str]:
-    """Return the group-version and the resource as they are named where they are left out; the core group is v1."""
+    """Return the group-version and the resource as --disable names them; the core group is v1."""
     api = f"{kind.group}/{version}" if kind.group else version
     return api, f"{api}/{kind.plural}"
 
@@ -96,7 +96,7 @@ def serve_kinds(
             names -= {name for name in names if left_out.intersection(_names(kind, name))}
         if not names:
             continue
-        if len(names) < len(kind.versions):  # the same for all servers, with what was made of it
+        if len(names) < len(kind.versions):  # derived, so that all servers share this kind and its cached values
             kind = kind.derive(("serving", *sorted(names)), partial(serve_versions, kind, names))
         yield kind.derive(("release", release), partial(of_release, kind, release)) if release.without else kind
 

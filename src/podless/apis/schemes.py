@@ -1,6 +1,6 @@
-"""The Go schemes of a real server: which kinds each knows, all that are built in there among them.
+"""kube-apiserver's Go schemes: the kinds that each of them has registered.
 
-That is far more than podless serves; apis/catalog.py registers them.
+These are far more than podless serves; apis/catalog.py registers them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LEGACY = Scheme(RELEASE.schemes.legacy, {}, {})
 
 
 def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mapping[str, str]) -> None:
-    """Register the kinds of a group by version, and those that moved to other groups, by group.
+    """Register the kinds of a group by version, and kinds that moved to other groups, by group.
 
     Only apis/catalog.py calls this, for all groups, when it is imported.
     """
@@ -31,11 +31,11 @@ def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mappin
 
 
 def find_scheme(group: str) -> Scheme:
-    """Return the scheme that the built-in kinds of a group are registered in."""
+    """Return the scheme of a group's built-in kinds."""
     return _OWN.get(group, _LEGACY)
 
 
 def make_review_scheme(group: str) -> Scheme:
-    """Return the scheme by which the clients of webhooks read reviews of a group."""
+    """Return the scheme with which webhook clients read reviews of a group."""
     known = {version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")}
     return Scheme(RELEASE.schemes.webhooks, {**known, "v1": frozenset(_UNVERSIONED.split())})

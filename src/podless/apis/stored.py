@@ -1,8 +1,8 @@
-"""What other Kubernetes releases have stored, as the served one reads it.
+"""Reads objects that other Kubernetes releases have stored.
 
-A server decodes built-in objects from etcd into its own Go structs, which drop what they do not know and write what
-they always have; what is stored stays as it is until the object is written. Fields whose gate is off are read: only
-writes that add them drop them (structs/gated.py).
+kube-apiserver decodes built-in objects from etcd into its own Go structs, which drop unknown fields and write fields
+that they always have; the stored bytes stay unchanged until the object is written. Fields whose gate is off are read:
+only writes that add them drop them (structs/gated.py).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Read = Callable[[Record], Record]
 
 
 async def note_release(store: Store, release: Release) -> Read | None:
-    """Note that a release writes to the store, and return how it reads objects; None where no other one has written.
+    """Record that a release writes to the store. Return its function for reading objects, None if it is the only one.
 
-    A store that says nothing was written by the default release. Raises StoreError.
+    A store without a record was written by the default release. Raises StoreError.
     """
     while True:
         found = [record for record in (await store.read_range(KEY))[0] if record.key == KEY]
@@ -46,9 +46,9 @@ async def note_release(store: Store, release: Release) -> Read | None:
 
 
 def make_read(release: Release) -> Read:
-    """Return how a release reads records: built-in objects with the fields that it has."""
+    """Return the function with which a release reads records: built-in objects get its fields."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None and kind.struct is not None}
-    whole = Release(release.name, release.minor)  # with all gates on
+    whole = Release(release.name, release.minor)  # with the default gates, because fields of disabled gates are read
 
     def read(record: Record) -> Record:
         kind = kinds.get(keys.prefix_of(record.key))
@@ -59,7 +59,7 @@ def make_read(release: Release) -> Read:
 
 
 def _read_again(kind: Kind, release: Release, stored: Stored) -> Stored:
-    """Return a stored object with the fields of a release; the same where it has these, or cannot be read."""
+    """Return a stored object with the fields of a release; unchanged if it has these, or cannot be decoded."""
     try:
         obj = serializer.decode_own(stored.with_revision(0))
         version = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
@@ -73,7 +73,7 @@ def _read_again(kind: Kind, release: Release, stored: Stored) -> Stored:
 
 
 def _parse_span(text: str) -> tuple[int, int]:
-    """Return the minor numbers of the oldest and the newest release in a note. Raises StoreError."""
+    """Parse the minor numbers of the oldest and the newest release in a record. Raises StoreError."""
     oldest, _, newest = text.partition("-")
     return _parse_minor(oldest, text), _parse_minor(newest or oldest, text)
 

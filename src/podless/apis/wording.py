@@ -1,8 +1,7 @@
-"""Texts of field errors that releases word otherwise: what the newest one says, and what others said.
+"""Texts of field errors that differ between releases: the newest release's text, and that of others.
 
-A row holds for the releases of its span, where the field ends as it says and the text matches. What a user wrote never
-goes through here, only the detail of an error does.
-Sources: the recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
+A row applies to the releases of its span if the field ends as stated and the text matches. Only the detail of an error
+is changed, never a user's text. Sources: recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
 """
 
 from __future__ import annotations
@@ -15,7 +14,11 @@ from podless.runtime.release import covers
 
 
 class Row(NamedTuple):
-    """releases: that say it otherwise. field: how its path ends, a pattern. said: a pattern. other: what it becomes."""
+    """One text that differs.
+
+    releases: that have the other text. field: a pattern for the end of the path. said: a pattern for the newest text.
+    other: its replacement.
+    """
 
     releases: str
     field: str
@@ -25,7 +28,7 @@ class Row(NamedTuple):
 
 _REPEATED = r"(must be a valid path|must not be empty|must not contain line breaks|must be non-empty if specified)"
 ROWS: Final = (
-    # lengths were told otherwise, and counts were plural throughout
+    # limits had other texts, and counts were always plural
     Row(
         "-1.31",
         r"(annotations|fieldManager|manager)",
@@ -34,7 +37,7 @@ ROWS: Final = (
     ),
     Row("-1.31", "", r"may not be more than (\d+) bytes?", r"may not be longer than \1"),
     Row("-1.33", "", r"(must have at most 1 item|may not be more than 1 byte)", r"\1s"),
-    # lengths of names were counted in characters
+    # lengths of names were in characters
     Row("-1.34", "", r"((?:(?:name|prefix) part )?must be no more than \d+) bytes", r"\1 characters"),
     Row("-1.34", "", r"a valid label key must consist", r"a qualified name must consist"),
     # texts began with the name of the field
@@ -48,7 +51,7 @@ ROWS: Final = (
         "selectableFields may only be set when version.schema.openAPIV3Schema is not included",
     ),
     Row("-1.33", "selectableFields", r"(may only be set when)", r"selectableFields \1"),
-    # what is missing was told once more
+    # missing fields were reported twice
     Row("-1.33", r"(?:c|webhookC)lientConfig\.service\.(?P<last>name|namespace)", r"", "service {last} is required"),
     Row("-1.33", r"versions\[\d+\]\.schema\.openAPIV3Schema", r"", "schemas are required"),
     Row("-1.33", r"os\.name", r"", "cannot be empty"),
@@ -65,7 +68,7 @@ ROWS: Final = (
     Row("-1.33", r"spec\.type", r"(must be 'Exempt' if and only if) `name`", r"type \1 name"),
     Row("-1.32", r"storedVersions\[\d+\]", r"missing from spec\.versions; .*", "must appear in spec.versions"),
     Row("-1.30", "", r"(must evaluate to (?:bool|string|one of \[[^\]]*\])) but got \w+", r"\1"),
-    # rules that Kubernetes declares beside the field say no more than what kind of error it is
+    # declarative rules of Kubernetes only report the type of the error
     Row("1.37-", r"verbs", r"verbs must contain at least one value", ""),
     Row("1.37-", r"validationActions", r"at least one validation action is required", ""),
     Row("1.37-", r"limited", r"must not be empty when type is Limited", ""),
@@ -76,7 +79,7 @@ ROWS: Final = (
 
 
 def make_wording(minor: int) -> Callable[[str, str], str] | None:
-    """Return what gives the text of an error, by its field and by what the newest release says; None for no change."""
+    """Return a function from a field and the newest release's text to this release's; None for no change."""
     rows = [
         (re.compile(f"(?:^|.*[.\\]])?(?:{row.field})$" if row.field else ""), re.compile(row.said or "$"), row.other)
         for row in ROWS
@@ -96,7 +99,7 @@ def make_wording(minor: int) -> Callable[[str, str], str] | None:
 
 
 _CUSTOM = "k8s.io/apiextensions-apiserver/pkg/apiserver"
-# the lines of Go that construct schemes, which are told of kinds that these do not know: releases, newest, other
+# lines of Go that construct schemes, named in errors about unregistered kinds: releases, newest, other
 SOURCES: Final = (
     ("1.30", "", "pkg/runtime/scheme.go:100"),
     ("1.31-1.32", f"{_CUSTOM}/apiserver.go:55", f"{_CUSTOM}/apiserver.go:53"),
@@ -112,6 +115,6 @@ SOURCES: Final = (
 
 
 def make_sources(minor: int) -> Callable[[str], str]:
-    """Return what gives the line of Go that constructs a scheme, by that of the newest release."""
+    """Return a function from the newest release's line of Go that constructs a scheme to this release's."""
     rows = {newest: other for releases, newest, other in SOURCES if covers(releases, minor)}
     return lambda source: rows.get(source) or rows.get("", source)

@@ -120,9 +120,7 @@ def _open(brackets: bytes) -> str:
 
 
 def find_repeats(raw: bytes) -> list[str]:
-    """Return the paths of duplicate keys in the order of the text, as `jsontext.parse_json` finds them in valid
-    JSON.
-    """
+    """Return the paths of duplicate keys in the order of the text, as `jsontext.parse_json` does for valid JSON."""
     kept: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
 
     def pairs(given: list[tuple[str, Any]]) -> Any:

@@ -31,9 +31,7 @@ class QuantityError(ValueError):
 
 
 def parse_quantity(text: str) -> Fraction:
-    """Return the amount as a fraction. Fractions below a billionth are rounded up, away from zero. Raises
-    QuantityError.
-    """
+    """Return the amount as a fraction, rounded up to billionths, away from zero. Raises QuantityError."""
     amount = parse_nanos(text)
     whole, rest = divmod(amount, NANO)
     return Fraction(amount, NANO) if rest else Fraction(whole)
@@ -152,9 +150,7 @@ def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
 
 
 def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
-    """Return whether apimachinery formats a valid quantity as it was written, because it is close enough to
-    canonical.
-    """
+    """Return whether apimachinery formats a valid quantity as written, because it is close enough to canonical."""
     if suffix in BINARY:
         return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
     digits, scale = (whole or "0") + part, _power(suffix) - len(part)

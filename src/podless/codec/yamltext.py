@@ -32,8 +32,8 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
 
 
 class _Known(NamedTuple):
-    """The result for an anchored node. nodes: visited nodes. height: levels. made: packed value, or a mapping's
-    entries.
+    """The result for an anchored node. nodes: visited ones. height: levels. made: packed value, or entries of a
+    mapping.
     """
 
     nodes: int

@@ -28,7 +28,7 @@ _BOUND = {VALIDATING_BINDINGS.plural: VALIDATING_POLICIES, MUTATING_BINDINGS.plu
 
 
 class ParameterAccessCheck(Plugin):
-    """Asks about a policy's paramKind and about a binding's paramRef, when they are new."""
+    """Checks a policy's paramKind and a binding's paramRef when they are new or changed."""
 
     builtin = True
 

@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 
 class _SpecStrategy(TypedStrategy):
-    """The spec counts as a generation."""
+    """Strategy of kinds that increase metadata.generation with the spec."""
 
     allow_unconditional_update = False
     has_generation = True
@@ -26,7 +26,7 @@ class _SpecStrategy(TypedStrategy):
 
 
 class PolicyStrategy(_SpecStrategy):
-    """A policy says what it is about, and its expressions compile."""
+    """Strategy of policies: validates match constraints and expressions."""
 
     checking = Checking(preload=True)
 
@@ -56,7 +56,7 @@ class PolicyStrategy(_SpecStrategy):
 
 
 class PolicyBindingStrategy(_SpecStrategy):
-    """A binding names a policy, and says where it is in force."""
+    """Strategy of bindings: validates the policy's name and the match resources."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return validation.check_binding(obj, mutating=self._mutating)

@@ -1,4 +1,4 @@
-"""ValidatingWebhookConfiguration and MutatingWebhookConfiguration."""
+"""Strategies of ValidatingWebhookConfiguration and MutatingWebhookConfiguration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.runtime.jsonobject import Object
 
 
 class WebhookStrategy(LiteralStrategy):
-    """Webhooks are named after domains, and reachable by a URL or a Service."""
+    """Strategy of webhook configurations."""
 
     part = "webhooks"
     empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})

@@ -1,6 +1,6 @@
-"""One kind is defined once: by a CustomResourceDefinition, by a ThirdPartyResource, or by the server itself.
+"""Prevents that one kind is defined twice: by CustomResourceDefinitions, ThirdPartyResources or built-in kinds.
 
-A definition may take the place of a ThirdPartyResource where it can show all of its objects.
+A definition may replace a ThirdPartyResource if it can serve all of its objects.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CustomResourceDefinition."""
+"""Strategy of CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletio
 
 
 class DefinitionStrategy(TypedStrategy):
-    """Definitions are checked like any object, and end only when their objects have."""
+    """Strategy of definitions. A deleted definition waits until its objects are deleted."""
 
     allow_unconditional_update = False
     has_generation = True
@@ -34,13 +34,13 @@ class DefinitionStrategy(TypedStrategy):
         return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{beta.VERSION}" else None
 
     def load_rules(self) -> None:
-        """Compile a small kind with a rule: this imports schemas and rules, which takes a third of a second."""
+        """Compile a small kind with a rule, to import the modules for schemas and rules, which takes 300 ms."""
         from podless.apis import offline
 
         offline.define_kind(_SMALL)
 
     def complete(self, obj: Object, given: Object) -> None:
-        """Count empty values at the root of a schema beside a status subresource, as Go does."""
+        """Keep empty values at the root of a schema with a status subresource, as Go does: the checks count them."""
         for made, version in zip(_versions(obj), _versions(given), strict=False):
             root = (made.get("schema") or {}).get("openAPIV3Schema")
             if root is not None and (made.get("subresources") or {}).get("status") is not None:
@@ -78,7 +78,7 @@ class DefinitionStrategy(TypedStrategy):
             obj["status"] = status
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        from podless.cel.rules import DefinitionRules  # takes its time, and is needed with the first definition only
+        from podless.cel.rules import DefinitionRules  # a slow import, needed only for definitions
 
         return rules.validate_create(obj, DefinitionRules(), legacy=version.name == beta.VERSION)
 

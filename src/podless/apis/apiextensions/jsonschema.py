@@ -1,6 +1,6 @@
-"""The type of a JSONSchemaProps field that data cannot describe, and empty lists and maps that a schema keeps.
+"""A JSONSchemaProps type that .fields cannot describe, and empty lists and maps that a schema keeps.
 
-A Go server drops these, although some rules tell them from absent ones.
+Go drops these, although some rules distinguish them from absent ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PAIR = ["integer", "string"]
 
 
 class Alternatives(ListOf):
-    """Schemas; two that are for an integer and for a text are given as such, or are none of that pair."""
+    """A list of schemas. If they are exactly an integer and a string schema, only their types are kept."""
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         read = super().read_value(value, unknown)
@@ -27,6 +27,6 @@ class Alternatives(ListOf):
 
 
 def keep_empty(schema: dict[str, Any], given: dict[str, Any], *, root: bool) -> None:
-    """Put back what is empty in a schema as it was given. root: but for what may be there beside a status."""
+    """Restore empty lists and maps of a schema. root: skip those that are allowed next to a status subresource."""
     names = _ELSEWHERE if root else _ANYWHERE + _ELSEWHERE
     schema |= {name: given[name] for name in names if given.get(name) in ([], {})}

@@ -1,4 +1,4 @@
-"""Manifests of the older generations as CustomResourceDefinitions of apiextensions.k8s.io/v1, without a server."""
+"""Converts manifests of older generations to CustomResourceDefinitions of apiextensions.k8s.io/v1, offline."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 class BadManifest(ValueError):
-    """A manifest that no server of its own generation would have taken; the text says why."""
+    """A manifest that a server of its generation would have rejected. The text says why."""
 
 
 class Converted(NamedTuple):
-    """A definition of v1, and what is to be known of it."""
+    """A v1 definition, and notes about its conversion."""
 
     definition: Object
     notes: list[Note]
 
 
 def is_older(obj: Any) -> bool:
-    """Return whether it is a manifest that `convert` is for."""
+    """Return whether `convert_definition` applies to a manifest."""
     return isinstance(obj, dict) and (obj.get("apiVersion"), obj.get("kind")) in (BETA, THIRD)
 
 
 def convert_definition(obj: Object, *, prune: bool = False) -> Converted:
-    """Return the definition of v1 that a manifest of v1beta1 or a ThirdPartyResource becomes. Raises BadManifest.
+    """Convert a v1beta1 definition or a ThirdPartyResource to v1. Raises BadManifest.
 
-    prune: drop fields that the schema does not know even where the manifest asks for them to be kept.
+    prune: drop unknown fields even if the manifest preserves them.
     """
     notes: list[Note] = []
     third = obj.get("kind") == THIRD[1]
@@ -74,7 +74,7 @@ def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
 
 
 def _metadata(given: Object, name: str) -> Object:
-    """Name, labels and annotations; all else is the server's."""
+    """Return name, labels and annotations; the server sets all other metadata."""
     annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != LAST_APPLIED}
     kept = {"name": name, "labels": given.get("labels"), "annotations": annotations}
     return {key: value for key, value in kept.items() if value}
@@ -122,7 +122,7 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
         at = f"spec.versions[{version['name']}].schema.openAPIV3Schema"
         made, found = _schema(version, at, preserve)
         version["schema"] = {"openAPIV3Schema": made}
-        # a schema that versions share is spoken of once
+        # notes about a schema that versions share are added once
         fresh = [note for note in found if note._replace(path=note.path.removeprefix(at)) not in seen]
         seen |= {note._replace(path=note.path.removeprefix(at)) for note in found}
         notes += fresh
@@ -130,7 +130,7 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
 
 
 def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
-    """Return a schema that v1 accepts, with notes of what changed. Raises BadManifest for one that nests too deep."""
+    """Return a schema that v1 accepts, and notes about changes. Raises BadManifest if it is nested too deep."""
     given = shared.schema_of_version(version)
     if given is None:
         why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"

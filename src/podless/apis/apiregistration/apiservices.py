@@ -1,4 +1,4 @@
-"""APIService: which group-versions are served, and by whom.
+"""Strategy of APIService.
 
 Source: kube-aggregator's registry/apiservice and apis/apiregistration/validation.
 """
@@ -21,7 +21,7 @@ _MOST_GROUP, _MOST_VERSION = 20_000, 1000
 
 
 def set_available(obj: Object, status: str, reason: str, message: str) -> None:
-    """Say in the status whether the API can be reached; the time stays where the status does."""
+    """Set the condition Available. Its lastTransitionTime changes only with the status."""
     conditions = obj["status"].get("conditions") or []
     now, fresh = clock.now(), {"type": "Available", "status": status}
     known: Object = next((one for one in each(conditions) if one["type"] == "Available"), {})
@@ -34,12 +34,12 @@ def set_available(obj: Object, status: str, reason: str, message: str) -> None:
 
 
 def set_local(obj: Object) -> None:
-    """Say that the API is this server's own."""
+    """Set the condition Available for an API that this server serves."""
     set_available(obj, "True", "Local", "Local APIServices are always available")
 
 
 class APIServiceStrategy(StatusStrategy):
-    """Of a version in a group, whose name it has."""
+    """Strategy of APIServices, which are named VERSION.GROUP."""
 
     allow_unconditional_update = False
     reset_fields: tuple[tuple[str, ...], ...] = (("status",),)

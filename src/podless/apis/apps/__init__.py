@@ -1,1 +1,1 @@
-"""What kinds of apps must obey: a kind a module, imported when it is first asked for."""
+"""The group apps: one module a kind, imported at first use."""

@@ -18,20 +18,20 @@ from podless.structs import gosyntax
 
 
 class _Spaced(dict[str, Any]):
-    """A state that was written with blanks, or with characters that are stored as escapes. raw: as it was written."""
+    """Data that was written with white space, or with characters that Go escapes. raw: as it was written."""
 
     raw: str
 
 
 class ControllerRevisionStrategy(TypedStrategy):
-    """A state to go back to, which does not change.
+    """Strategy of ControllerRevision, whose data is immutable.
 
-    It is stored without blanks, as Go writes JSON, and its bytes are compared: a client that writes blanks or a bare <
-    has written another one. Only how numbers are written is not known any longer.
+    kube-apiserver compares the bytes of the data. They are stored as Go writes JSON, so data with white space or an
+    unescaped < differs. The notation of numbers is lost, so podless does not compare it.
     """
 
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
-        """Note whether the data is written in the form in which it would be stored."""
+        """Record whether the data is written as it would be stored."""
         data = obj.get("data")
         if isinstance(data, dict):
             text, is_stored = _find_data(jsontext.decode_utf8(raw))
@@ -56,7 +56,7 @@ class ControllerRevisionStrategy(TypedStrategy):
 
 
 def _show(data: Any) -> Any:
-    """Return what errors show of a state: before they showed values as JSON, the bytes in a type of Go's."""
+    """Return the data as errors show it: as JSON, or in older releases as bytes of a Go type."""
     if has("ValuesAsJSON"):
         return data
     raw = data.raw if isinstance(data, _Spaced) else gotext.format_json(data)
@@ -69,8 +69,8 @@ def _show(data: Any) -> Any:
 
 
 def _find_data(text: str) -> tuple[str, bool]:
-    """Return the state in an object's JSON, the last one of that name, and whether it is written as it is stored."""
-    depth, last, place, sound = 0, "", -1, True  # place: where the next token of the state has to begin
+    """Return the data in an object's JSON (the last field of that name), and whether it is written as it is stored."""
+    depth, last, place, sound = 0, "", -1, True  # place: where the next token of the data must begin
     start = end = 0
     for match in TOKEN.finditer(text):
         token = match[0]
@@ -89,7 +89,7 @@ def _find_data(text: str) -> tuple[str, bool]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are written alike, with their keys in the same order."""
+    """Return whether two values are written alike, with the same order of keys."""
     if type(one) is dict and type(other) is dict:
         return list(one) == list(other) and all(map(_same, one.values(), other.values()))
     if type(one) is list and type(other) is list:

@@ -17,7 +17,7 @@ from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs.structs import DecodeError
 
-# where apps/v1 shows a count of templates that later versions have no field for
+# the annotation in which apps/v1 has a field of earlier versions
 _GENERATION = "deprecated.daemonset.template.generation"
 _NUMBERS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
 _COUNTS = (
@@ -27,20 +27,22 @@ _COUNTS = (
 
 
 class DaemonSetStrategy(ReplicasStrategy):
-    """A pod of one template on every node."""
+    """Strategy of DaemonSet."""
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
     checking = Checking(once="SetsOnce")
     named = False
 
     def show_partial(self, obj: Object) -> Object:
-        """Show no generation of the template: kube-apiserver keeps it in a field that tables and bare metadata lack."""
+        """Drop the template generation: Tables and PartialObjectMetadata lack the field in which kube-apiserver
+        keeps it.
+        """
         known = obj["metadata"].get("annotations") or {}
         kept = {name: text for name, text in known.items() if name != _GENERATION}
         return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        """Raise DecodeError if the annotation with the generation of the template is no number."""
+        """Raise DecodeError if the annotation with the template generation is not a number."""
         spec, metadata = obj["spec"], obj["metadata"]
         template.default_template(spec["template"])
         strategy = spec["updateStrategy"]

@@ -21,7 +21,7 @@ _TYPES = ("Recreate", "RollingUpdate")
 
 
 class DeploymentStrategy(ReplicasStrategy):
-    """Replicas of a template, replaced step by step when it changes."""
+    """Strategy of Deployment."""
 
     metadata = MetadataPolicy(on_update=(0, 1), status_keeps_labels=True)
 
@@ -42,7 +42,7 @@ class DeploymentStrategy(ReplicasStrategy):
             obj["metadata"]["labels"] = old["metadata"]["labels"]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        """Count changes of annotations too, because replica sets get them."""
+        """Also count changes of annotations, because ReplicaSets get them."""
         given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
         return super().increases_generation(version, obj, old) or given != before
 

@@ -20,7 +20,7 @@ PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
 class ReplicaSetStrategy(ReplicasStrategy):
-    """So many pods of one template."""
+    """Strategy of ReplicaSet."""
 
     blank: ClassVar[Object] = {"replicas": 0}
     checking = Checking(once="SetsOnce")
@@ -30,7 +30,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
-        # a real server speaks of deployments here
+        # kube-apiserver's error text says "deployment"
         found, selector = template.validate_selector(
             spec, "invalid label selector", "empty selector is invalid for deployment"
         )

@@ -27,7 +27,7 @@ _COUNTS = (
 )  # fmt: skip
 _PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
 _MANAGEMENTS, _RETENTIONS = ("OrderedReady", "Parallel"), ("Retain", "Delete")
-# what may change
+# mutable fields
 _FREE = (
     "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
     "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
@@ -36,7 +36,7 @@ _ENDLESS = "spec.revisionHistoryLimit: a negative value retains all historical r
 
 
 class StatefulSetStrategy(ReplicasStrategy):
-    """Pods with numbers, each with its own volumes."""
+    """Strategy of StatefulSet."""
 
     blank: ClassVar[Object] = {"replicas": 0, "availableReplicas": 0}
     named = False
@@ -74,13 +74,13 @@ class StatefulSetStrategy(ReplicasStrategy):
         errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         errors += checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")
-        if old is None and service:  # it stays as it is, and so do claims
+        if old is None and service:  # immutable, like the claim templates, so updates need no check
             errors += field.invalid_details("spec.serviceName", service, names.check_label_name(service))
         found, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:
             errors += template.validate_selector_matches(selector, given, "spec.template")
-            # a real server looks at labels and annotations twice, and once looked at nothing else
+            # kube-apiserver validates labels and annotations twice; older releases validate nothing else
             if has("StatefulSetTemplates"):
                 errors += template.validate_template(
                     _mounted(spec), "spec.template", None if old is None else _mounted(old)
@@ -127,7 +127,7 @@ def _claims(spec: Object) -> Iterator[FieldError]:
 
 
 def _mounted(spec: Object) -> Object:
-    """Return the template as the set's pods get it: without hostname and subdomain, claims as the first volumes."""
+    """Return the template as pods get it: without hostname and subdomain, with the claims as its first volumes."""
     given = dict(spec["template"])
     given["spec"] = {
         name: value for name, value in each(given["spec"]).items() if name not in ("hostname", "subdomain")

@@ -1,4 +1,4 @@
-"""Counts in the status of what keeps pods running. Source: Kubernetes' pkg/apis/apps/validation."""
+"""Validates counts in the status of workloads. Source: Kubernetes' pkg/apis/apps/validation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 
 def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
-    """Reject negative counts, and parts that exceed the whole. ready: the name of the ready count in errors."""
+    """Reject negative counts, and parts above the total. ready: the name of the ready count in errors."""
     errors = checks.all_nonnegative(status, "status", fields)
     whole = status.get("replicas") or 0
     for name in parts:

@@ -1,1 +1,1 @@
-"""What kinds of autoscaling must obey: a kind a module, imported when it is first asked for."""
+"""The group autoscaling: one module a kind, imported at first use."""

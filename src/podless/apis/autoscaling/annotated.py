@@ -1,4 +1,4 @@
-"""What autoscaling/v1 has no fields for, as annotations: metrics, behavior and conditions of autoscaling/v2.
+"""Annotations that autoscaling/v1 has in place of fields: metrics, behavior and conditions of autoscaling/v2.
 
 Source: Kubernetes' pkg/apis/autoscaling (annotations, v1/conversion) and k8s.io/api/autoscaling/v1.
 """
@@ -100,7 +100,7 @@ _BEHAVIOR = Struct(
 )
 
 
-# what a metric is in both versions: (a metric of v2 -> of v1, and back), for what is wanted and for what is
+# conversions of a metric from v2 to v1 and back, for spec and status
 
 
 def _spec_to_v1(kind: str, source: Object) -> Object:

@@ -42,7 +42,7 @@ def _metric(spec: Any, now: Any) -> str:
 
 def _targets(obj: Object) -> str:
     if at(obj, "apiVersion") == "autoscaling/v1":
-        obj = versions.to_v2(dict(obj))  # metrics are fields there
+        obj = versions.to_v2(dict(obj))  # v2 has metrics as fields
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
     shown = [_metric(spec, now[place] if place < len(now) else None) for place, spec in enumerate(each(specs))]
     return shorten(shown, ", ", _MOST) or NONE

@@ -36,7 +36,7 @@ _DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value"
 
 
 class AutoscalerStrategy(SpecStrategy):
-    """So many replicas as metrics ask for. Stored in v2, and shown in v1 too."""
+    """Strategy of HorizontalPodAutoscaler. Stored in v2, and served in v1 too."""
 
     has_generation = False
     metadata = MetadataPolicy(on_update=(0, 1))
@@ -101,7 +101,7 @@ def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
             yield field.invalid("spec.maxReplicas", most, "must be greater than 0")
     if least is not None and most < least:
         yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    # of those that were there before it is not asked whether they name a group
+    # an unchanged reference may have an apiVersion without a group
     same = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
     grouped = target.get("kind") != "ReplicationController" and not same and has("GroupedReferences")
     yield from metrics.validate_reference(target, "spec.scaleTargetRef", grouped=grouped)

@@ -1,4 +1,4 @@
-"""What an autoscaler goes by: metrics, and their rules. Source: Kubernetes' pkg/apis/autoscaling/validation."""
+"""Validates the metrics of autoscalers. Source: Kubernetes' pkg/apis/autoscaling/validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
 def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
-    """Validate a reference to an object. grouped: whether its apiVersion must name a group."""
+    """Validate a reference to an object. grouped: its apiVersion must name a group."""
     for part in ("kind", "name"):
         yield from checks.validate_name(f"{path}.{part}", ref.get(part), names.path_segment)
     version = ref.get("apiVersion") or ""
@@ -48,7 +48,7 @@ def _metric(metric: Object, path: str) -> Iterator[FieldError]:
     if not kind:
         yield field.required(f"{path}.type", "must specify a metric source type")
     expected = _SOURCES.get(kind)
-    if expected is None:  # a real server says so at the beginning, and at the end
+    if expected is None:  # kube-apiserver reports this here and again at the end
         yield field.not_supported(f"{path}.type", kind, sorted(_SOURCES))
     given = [name for name in _CHECKS if metric.get(name) is not None]
     if given:
@@ -136,7 +136,7 @@ def _container(source: Object, path: str) -> Iterator[FieldError]:
     yield from _use(source, path)
 
 
-# the sources in the order in which a real server looks at them
+# metric sources in the order in which kube-apiserver validates them
 _CHECKS: dict[str, Callable[[Object, str], Iterator[FieldError]]] = {
     "object": _object,
     "external": _external,

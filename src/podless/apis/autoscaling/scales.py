@@ -1,4 +1,4 @@
-"""Scale of autoscaling/v1: how many replicas an object of another kind has; it is no object of its own."""
+"""Validates Scale of autoscaling/v1, the object of scale subresources."""
 
 from __future__ import annotations
 

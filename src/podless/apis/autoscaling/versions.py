@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscaler of autoscaling/v1 and v2: one object in two forms.
+"""Converts HorizontalPodAutoscalers between autoscaling/v1 and v2.
 
 Source: Kubernetes' pkg/apis/autoscaling/v1/conversion.
 """
@@ -14,7 +14,7 @@ from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 
 _OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
-UTILIZATION = 80  # percent of the CPU, where nothing else is wanted
+UTILIZATION = 80  # percent of the CPU, the default metric
 
 
 def by_cpu(utilization: int) -> Object:
@@ -24,7 +24,7 @@ def by_cpu(utilization: int) -> Object:
 
 
 def _cpu(metric: Object, part: str) -> int | None:
-    """Return the utilization that a metric wants (target) or has (current), where it is of the CPU."""
+    """Return the CPU utilization of a metric (part: target or current), None for other metrics."""
     resource = metric.get("resource") or {}
     if metric.get("type") != "Resource" or resource.get("name") != "cpu":
         return None
@@ -33,7 +33,7 @@ def _cpu(metric: Object, part: str) -> int | None:
 
 
 def to_v1(obj: Object) -> Object:
-    """Convert an object from v2 to v1. Does not change the given one."""
+    """Convert an object from v2 to v1, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
     others = [metric for metric in each(metrics) if _cpu(metric, "target") is None]
@@ -70,7 +70,7 @@ def _first_of_cpu(metrics: list[Object]) -> int | None:
 
 
 def to_v2(obj: Object) -> Object:
-    """Convert an object from v1 to v2. Does not change the given one."""
+    """Convert an object from v1 to v2, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     given = metadata.get("annotations") or {}
     wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
@@ -100,7 +100,7 @@ def to_v2(obj: Object) -> Object:
 
 
 def strip_annotations(metadata: Object) -> None:
-    """Take away annotations that only v1 shows."""
+    """Remove annotations that only v1 has."""
     annotations = metadata.get("annotations")
     if annotations and not annotations.keys().isdisjoint(annotated.ALL):
         kept = _without(annotations, *annotated.ALL)
@@ -110,7 +110,7 @@ def strip_annotations(metadata: Object) -> None:
 
 
 def restore_status_annotations(metadata: Object, old: Object | None = None) -> None:
-    """Make the annotations of v1 that tell the status those of the old metadata, or none."""
+    """Replace v1's annotations about the status by those of the old metadata, or remove them."""
     given, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
     kept = {name: text for name, text in each(given).items() if name not in _OF_STATUS}
     kept |= {name: before[name] for name in _OF_STATUS if name in before}
@@ -120,7 +120,7 @@ def restore_status_annotations(metadata: Object, old: Object | None = None) -> N
 
 
 def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
-    """Return the object in a version, with the annotations of that version alone."""
+    """Return the object in a version, with the annotations of that version only."""
     metadata = dict(metadata)
     strip_annotations(metadata)
     if more:

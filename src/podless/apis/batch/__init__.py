@@ -1,1 +1,1 @@
-"""What kinds of batch must obey: a kind a module, imported when it is first asked for."""
+"""The group batch: one module a kind, imported at first use."""

@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 
 _JOB = "spec.jobTemplate.spec"
 _POLICIES = ("Allow", "Forbid", "Replace")
-_MOST_NAME = 52  # bytes; jobs have 11 more
+_MOST_NAME = 52  # bytes; names of Jobs have 11 more
 _TIMED = (
     "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
     "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
@@ -21,7 +21,7 @@ _TIMED = (
 
 
 class CronJobStrategy(TemplateStrategy):
-    """Jobs of one template at set times."""
+    """Strategy of CronJob."""
 
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 0))
 

@@ -1,4 +1,4 @@
-"""What a job makes of pods that fail: podFailurePolicy. Source: Kubernetes' pkg/apis/batch/validation."""
+"""Defaults and validation of a Job's podFailurePolicy. Source: Kubernetes' pkg/apis/batch/validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_PATTERNS = 20
 
 
 def default_failure_policy(policy: Object) -> None:
-    """Set the default status True of patterns for pod conditions."""
+    """Set the default status True in patterns for pod conditions."""
     for rule in each(policy.get("rules") or ()):
         for pattern in each(rule.get("onPodConditions") or ()):
             if not pattern.get("status"):

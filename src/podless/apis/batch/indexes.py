@@ -1,4 +1,4 @@
-"""Indexes of jobs, as texts such as 1,3-5,7. Source: Kubernetes' pkg/apis/batch/validation."""
+"""Parses indexes of Jobs, such as 1,3-5,7. Source: Kubernetes' pkg/apis/batch/validation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _Interval = tuple[int, int]
 
 
 class IndexFault(ValueError):
-    """A text is no list of indexes; the words are those of a real server."""
+    """A text is not a list of indexes. The message is kube-apiserver's."""
 
 
 def count_indexes(text: str, completions: int) -> int:
     """Return the number of indexes in a text such as "1,3-5".
 
-    Raises IndexFault unless they ascend and are below completions.
+    Raises IndexFault unless they are ascending and below completions.
     """
     if not text:
         return 0
@@ -41,7 +41,7 @@ def find_index_fault(text: str, completions: int) -> str:
 
 
 def find_overlap(completed: str, failed: str, completions: int) -> int | None:
-    """Return the first index that both lists have, or None. Ignores invalid intervals."""
+    """Return the first index in both lists, or None. Invalid intervals are ignored."""
     if not completed or not failed:
         return None
     left, right = _sound(completed, completions), _sound(failed, completions)

@@ -26,12 +26,12 @@ POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
 
 _UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 _OLD_UID, _OLD_NAME = "controller-uid", "job-name"
-# where a pod may run, which may change while a job is held back
+# fields that may change while a Job is suspended
 _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 class JobStrategy(TemplateStrategy):
-    """Jobs. By default, their pods outlive a deleted Job, and the client gets a warning."""
+    """Strategy of Job. By default, pods are kept when their Job is deleted, and the client gets a warning."""
 
     metadata = MetadataPolicy()
     deletion = Deletion(
@@ -58,7 +58,7 @@ class JobStrategy(TemplateStrategy):
         _drop_disabled(obj["spec"], old["spec"])
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
-        """Add the labels that pods of the Job have, as reading a stored Job does."""
+        """Add the labels of the Job's pods, as reading a stored Job does."""
         return super().make_stored(kind, self.round_trip(obj))
 
     def round_trip(self, obj: Object) -> Object:
@@ -112,7 +112,7 @@ _STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "su
 
 
 def _select(obj: Object) -> None:
-    """Label the pods with the name and the uid of the job, and select them by the uid."""
+    """Label the pods with the Job's name and uid, and select them by the uid."""
     uid, name, spec = obj["metadata"]["uid"], obj["metadata"].get("name") or "", obj["spec"]
     made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
     metadata = spec["template"].setdefault("metadata", {})
@@ -163,7 +163,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def _hostnames(obj: Object) -> list[FieldError]:
-    """Require a name of an indexed Job that makes valid hostnames of pods."""
+    """Require a name of an indexed Job that makes valid hostnames for its pods."""
     spec, name = obj["spec"], obj["metadata"].get("name") or ""
     if spec.get("completionMode") != jobspecs.INDEXED or (spec.get("completions") or 0) <= 0:
         return []
@@ -173,7 +173,7 @@ def _hostnames(obj: Object) -> list[FieldError]:
 
 
 def _completions(spec: Object, old: Object) -> list[FieldError]:
-    """Reject changes of completions, except those of an indexed Job together with parallelism."""
+    """Reject changes of completions, except for indexed Jobs together with parallelism."""
     wanted, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
     if spec.get("completionMode") != jobspecs.INDEXED:
         return validate_immutable(path, wanted, before)
@@ -195,7 +195,7 @@ def _template(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _held(old: Object) -> bool:
-    """Return whether a job is held back, and nothing of it runs."""
+    """Return whether a Job is suspended and has no active pods."""
     status = old.get("status") or {}
     if not old["spec"].get("suspend"):
         return False
@@ -205,7 +205,7 @@ def _held(old: Object) -> bool:
 
 
 def _adopted(spec: Object, old: Object) -> Object:
-    """Return the old pod spec with the new values of the fields that may change."""
+    """Return the old pod spec with the new values of fields that may change."""
     adopted: Object = serializer.copy_value(old)
     for name in _DIRECTIVES:
         keep_parts(adopted, spec, name)

@@ -1,7 +1,7 @@
-"""How the pods of a job get their nodes: spec.scheduling, behind the gate WorkloadWithJob.
+"""Validates a Job's spec.scheduling, which needs the gate WorkloadWithJob.
 
-Source: the validation markers of k8s.io/api batch/v1 and scheduling/v1alpha3, and Kubernetes' pkg/apis/batch.
-What follows from the scheduler's own rules for groups of pods is not validated.
+Source: the validation markers of k8s.io/api batch/v1 and scheduling/v1alpha3, and Kubernetes' pkg/apis/batch. The
+scheduler's own rules for groups of pods are not validated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VARIANT = (
 
 
 def validate_scheduling(spec: Object, path: str) -> Errors:
-    """Validate the scheduling of a job. spec: that of the job."""
+    """Validate the scheduling of a Job. spec: of the Job."""
     given = spec.get("scheduling") or {}
     if (policy := given.get("schedulingPolicy")) is not None:
         yield from _validate_union(policy, f"{path}.schedulingPolicy", _POLICIES)
@@ -63,7 +63,7 @@ def _validate_kept(value: Object | None, before: Object | None, path: str) -> Er
 
 
 def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> Errors:
-    """Validate that one of several fields is given."""
+    """Validate that exactly one of several fields is set."""
     given = [name for name in members if value.get(name) is not None]
     every = ", ".join(f"`{name}`" for name in members)
     if not given:

@@ -1,4 +1,4 @@
-"""The spec of a job, alone or in a cron job: its defaults, rules and warnings.
+"""Defaults, validation and warnings of a Job spec, also within a CronJob.
 
 Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
 """
@@ -19,8 +19,8 @@ SUCCESS_POLICY = load_struct("batch/v1", "SuccessPolicy")
 INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"
 _MOST_PARALLEL = 100_000
 _MOST_FAILED = 100_000
-_MANY = 100_000  # completions
-_MOST_OF_MANY = 10_000  # at once, and failed
+_MANY = 100_000  # completions of a large indexed Job, which has the next limit
+_MOST_OF_MANY = 10_000  # maximum parallelism, and maximum failed indexes
 _MOST_MANAGER = 63  # bytes
 _COUNTS = (
     "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
@@ -35,7 +35,7 @@ _LARGEST = (1 << 31) - 1
 
 
 def default_job_spec(obj: Object) -> None:
-    """Fill in what the spec of a job leaves out. obj: the job, which takes over the labels of the template."""
+    """Set the defaults of a Job spec. obj: the Job, which gets the labels of its template."""
     spec, metadata = obj["spec"], obj["metadata"]
     template.default_template(spec["template"])
     if spec.get("completions") is None and spec.get("parallelism") is None:
@@ -117,7 +117,7 @@ def _indexed(spec: Object, path: str) -> list[FieldError]:
 
 
 def _many(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
-    """Validate the limits of an indexed Job with very many indexes and backoffLimitPerIndex."""
+    """Validate the limits of an indexed Job with many completions and backoffLimitPerIndex."""
     errors: list[FieldError] = []
     text = f"must be less than or equal to {_MOST_OF_MANY} when completions are above {_MANY}"
     text += " and used with backoff limit per index"

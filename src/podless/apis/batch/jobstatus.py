@@ -1,4 +1,4 @@
-"""The status of a job, of which a server asks much: others than its own controller may see to jobs.
+"""Validates the status of a Job strictly, because external controllers can manage Jobs (spec.managedBy).
 
 Source: Kubernetes' pkg/apis/batch/validation and pkg/registry/batch/job.
 """
@@ -24,7 +24,7 @@ _TERMINAL = (_FAILED, _DONE, _FAILING)
 
 
 class _State:
-    """A job with what its conditions say."""
+    """A Job and its true conditions."""
 
     def __init__(self, obj: Object) -> None:
         self.spec, self.status = obj["spec"], obj.get("status") or {}
@@ -41,10 +41,10 @@ class _State:
 
 
 def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
-    """Validate a Job status. Faults that the old status has too are accepted."""
+    """Validate a Job status. Faults are accepted if the old status has them."""
     new, before = _State(obj), _State(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
-    if not has("JobManagedBy"):  # older releases expect only their own controller to write it
+    if not has("JobManagedBy"):  # older releases have no managedBy, so only their own controller writes the status
         return [*errors, *_uncounted(new), *_conditions(new), *_met(new, before)]
     for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
         errors += part
@@ -52,7 +52,7 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _wrong(text: str) -> FieldError:
-    """Return the error for an invalid combination of conditions, without showing them."""
+    """Return the error for an invalid combination of conditions, without their values."""
     return field.invalid("status.conditions", Literal(text), "")
 
 
@@ -94,7 +94,7 @@ def _times(new: _State, old: _State) -> Iterator[FieldError]:
             yield field.invalid(path, ended, "cannot set completionTime when there is no Complete=True condition")
         if ended is None and _DONE in new.true:
             yield field.required(path, "completionTime is required for Complete jobs")
-    # both are written alike, so that they compare as texts
+    # both have the same format, so they can be compared as strings
     if _differs(new, old, "startTime", "completionTime") and started and ended and ended < started:
         yield field.invalid(path, ended, "completionTime cannot be set before startTime")
 

@@ -1,6 +1,6 @@
-"""Schedules of cron jobs, and their time zones: what is said of those that are none.
+"""Validates schedules and time zones of CronJobs.
 
-Source: github.com/robfig/cron/v3 (standard parser) and Kubernetes' pkg/apis/batch/validation, as recorded.
+Source: github.com/robfig/cron/v3 (standard parser), Kubernetes' pkg/apis/batch/validation, and recorded answers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _DAYS = "sun mon tue wed thu fri sat"
 
 
 class ScheduleError(ValueError):
-    """A text is no schedule; the words are those of a real server."""
+    """A text is not a schedule. The message is kube-apiserver's."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """What the numbers of a field may be, and their names."""
+    """The minimum, maximum and names of a schedule field."""
 
     least: int
     most: int
@@ -86,7 +86,7 @@ def _check_descriptor(text: str) -> None:
 
 
 def _check_range(text: str, bounds: _Bounds) -> None:
-    """Validate a range: *, 1 or 1-3, with or without a step."""
+    """Validate a range: *, 1 or 1-3, with an optional step."""
     parts = text.split("/")
     limits = parts[0].split("-")
     if limits[0] in ("*", "?"):

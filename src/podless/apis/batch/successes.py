@@ -1,4 +1,4 @@
-"""When an indexed job is done before all of it is: successPolicy. Source: Kubernetes' pkg/apis/batch/validation."""
+"""Validates a Job's successPolicy. Source: Kubernetes' pkg/apis/batch/validation."""
 
 from __future__ import annotations
 

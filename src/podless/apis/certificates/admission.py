@@ -1,4 +1,4 @@
-"""Admission of CertificateSigningRequests: who may request, approve and sign which certificates.
+"""Admission of certificates' kinds: who may request, approve and sign which certificates.
 
 Source: the CertificateApproval, CertificateSigning and CertificateSubjectRestriction plugins of kube-apiserver.
 """
@@ -24,7 +24,7 @@ _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 
 
 class CertificateRequester(Plugin):
-    """Record in new requests which user sends them."""
+    """Sets the requesting user in the spec of new requests."""
 
     builtin = True
 
@@ -46,7 +46,7 @@ class CertificateRequester(Plugin):
 
 
 class CertificateSubjectRestriction(Plugin):
-    """Reject client certificates for members of the group that may do everything."""
+    """Rejects client certificates for the group system:masters."""
 
     builtin = True
 
@@ -60,7 +60,7 @@ class CertificateSubjectRestriction(Plugin):
 
 
 class _SignerPermission(Plugin):
-    """Require the right to `verb` in the name of the signer for writes of `subresource`."""
+    """Requires the permission to `verb` for the signer, for writes of `subresource`."""
 
     builtin = True
     subresource: ClassVar[str]
@@ -84,14 +84,14 @@ class _SignerPermission(Plugin):
 
 
 class CertificateApproval(_SignerPermission):
-    """Require the right to approve requests for the signer."""
+    """Requires the permission to approve requests for the signer."""
 
     subresource = "approval"
     verb = "approve"
 
 
 class CertificateSigning(_SignerPermission):
-    """Require the right to sign for the signer where certificate or failure change."""
+    """Requires the permission to sign for the signer if the certificate or the Failed condition changes."""
 
     subresource = "status"
     verb = "sign"
@@ -104,7 +104,7 @@ class CertificateSigning(_SignerPermission):
 
 
 class ClusterTrustBundleAttest(Plugin):
-    """Require the right to attest for the signer of a ClusterTrustBundle."""
+    """Requires the permission to attest for the signer of a ClusterTrustBundle."""
 
     builtin = True
 
@@ -125,7 +125,7 @@ class ClusterTrustBundleAttest(Plugin):
 
 
 class PodCertificateSigning(Plugin):
-    """Require the right to sign for the signer where the status of a PodCertificateRequest changes."""
+    """Requires the permission to sign for the signer if the status of a PodCertificateRequest changes."""
 
     builtin = True
 
@@ -148,14 +148,14 @@ class PodCertificateSigning(Plugin):
 
 
 def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bool:
-    """Return whether a user may do this in the name of a signer, or of all signers of its domain."""
+    """Return whether a user has the permission `verb` for a signer, or for all signers of its domain."""
     names = signer, f"{signer.partition('/')[0]}/*"
     asked = (Attributes(verb, _GROUP, "*", "signers", "", "", name) for name in names)
     return any(authorizer.allowed(user, one) for one in asked)
 
 
 def _tell_content(obj: dict[str, Any]) -> dict[str, Any]:
-    """Return an object without its ownerReferences and finalizers, which a garbage collector changes."""
+    """Return an object without ownerReferences and finalizers, which the garbage collector changes."""
     kept = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
     return obj | {"metadata": kept}
 
@@ -169,7 +169,7 @@ def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:
 
 
 def _read_organizations(spec: dict[str, str]) -> list[object]:
-    """Return the organizations in a certificate request: the groups of the future user."""
+    """Return the organizations in a certificate request, which become the user's groups."""
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 

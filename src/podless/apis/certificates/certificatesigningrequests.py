@@ -36,7 +36,7 @@ _HIDDEN = "<certificate data>"
 
 
 class SigningRequestStrategy(StatusStrategy):
-    """What is asked for stays; whether it is granted is said at an endpoint of its own."""
+    """Strategy of CertificateSigningRequest, whose spec is immutable. Approval has its own subresource."""
 
     reset_fields: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
     metadata = MetadataPolicy(on_status=(1, 1))
@@ -91,13 +91,13 @@ class SigningRequestStrategy(StatusStrategy):
 
 
 class _Status(SigningRequestStrategy):
-    """The subresource status, which the signer writes."""
+    """Strategy of the status subresource, which the signer writes."""
 
     sets_certificate = True
 
 
 class _Approval(SigningRequestStrategy):
-    """The subresource approval, which the approver writes."""
+    """Strategy of the approval subresource, which the approver writes."""
 
     sets_approval = True
     reset_fields = (("spec",), ("status", "certificate"))
@@ -138,13 +138,13 @@ def _spec(spec: Object) -> Iterator[FieldError]:
 
 
 def _request_fault(spec: Object) -> str:
-    """Return what is wrong with the certificate request, or ""."""
+    """Return the fault of the certificate request, or ""."""
     der = decode_request(spec)
     if der is None:
         return f"PEM block type must be {REQUEST}"
     try:
         sound = x509.load_der_x509_csr(der).is_signature_valid
-    except Exception:  # whatever is wrong with the bytes, it has names of many libraries
+    except Exception:  # cryptography raises various exceptions for invalid bytes
         return "asn1: syntax error: data truncated"
     return "" if sound else "x509: certificate request signature is not valid"
 
@@ -218,7 +218,7 @@ def _certificate_fault(pem: bytes) -> str:
         found = True
         try:
             x509.load_der_x509_certificate(der)
-        except Exception:  # as above
+        except Exception:  # as in _request_fault
             return "x509: malformed certificate"
     return "" if found else "must contain at least one CERTIFICATE PEM block"
 
@@ -228,7 +228,7 @@ def _conditions_of(obj: Object, sort: str) -> list[Object]:
 
 
 def _date(obj: Object, old: Object) -> None:
-    """Set the missing times of conditions. An unchanged condition keeps its lastTransitionTime."""
+    """Set missing times of conditions. An unchanged condition keeps its lastTransitionTime."""
     now = clock.now()
     since = {(one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_all(old)[::-1])}
     for one in each(_all(obj)):

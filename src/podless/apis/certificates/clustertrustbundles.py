@@ -19,14 +19,14 @@ _HIDDEN = "<value omitted>"
 
 
 class TrustBundleStrategy(TypedStrategy):
-    """Certificates of authorities. The name of a bundle says which signer it is for."""
+    """Strategy of ClusterTrustBundle. Its name must begin with its signer's, if it has one."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 1))
     selects = frozenset({"spec.signerName"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return []  # depends on the signer: validate_create looks at it
+        return []  # the rule depends on the signer; see validate_create
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return [*_validate_names(obj), *_validate_bundle(obj["spec"]["trustBundle"])]
@@ -87,7 +87,7 @@ def _find_repeats(places: dict[bytes, list[int]]) -> Iterator[str]:
 
 
 def _find_fault(sort: str, der: bytes, has_headers: bool) -> str:
-    """Return what is wrong with a block, "" if it is the certificate of an authority."""
+    """Return the fault of a PEM block, "" if it is a CA certificate."""
     from cryptography import x509
 
     if sort != CERTIFICATE:
@@ -97,7 +97,7 @@ def _find_fault(sort: str, der: bytes, has_headers: bool) -> str:
     try:
         certificate = x509.load_der_x509_certificate(der)
         constraints = [one.value for one in certificate.extensions if isinstance(one.value, x509.BasicConstraints)]
-    except Exception:  # whatever is wrong with the bytes, it has names of many libraries
+    except Exception:  # cryptography raises various exceptions for invalid bytes
         return "does not parse as X.509"
     return "" if constraints and constraints[0].ca else "does not have the CA bit set"
 

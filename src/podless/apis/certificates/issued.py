@@ -1,4 +1,4 @@
-"""The certificate that answers a PodCertificateRequest.
+"""Validates an issued PodCertificateRequest.
 
 Source: ValidatePodCertificateRequestStatusUpdate in Kubernetes' pkg/apis/certificates/validation.
 """
@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 if TYPE_CHECKING:
     from cryptography import x509
 
-_MOST = 100 << 10  # bytes of a chain
+_MOST = 100 << 10  # maximum bytes of a certificate chain
 _SKEW = timedelta(minutes=5)
 _MARGIN = timedelta(minutes=10)
 _SHORTEST = timedelta(hours=1)
@@ -35,9 +35,9 @@ _TIMES = (
 
 
 def validate_issued(status: Object, spec: Object, request: x509.CertificateSigningRequest | None) -> Errors:
-    """Validate the status of a request that is issued. It ends with the first thing that is wrong.
+    """Validate the status of an issued request, up to the first error.
 
-    request: what spec asks for, None if it cannot be read.
+    request: the certificate request in the spec, None if it is invalid.
     """
     chain = status.get("certificateChain") or ""
     if len(chain.encode()) > _MOST:
@@ -109,7 +109,7 @@ def _find_time_fault(status: Object, leaf: x509.Certificate, most: int) -> Field
 
 
 def _show(value: datetime | timedelta) -> object:
-    """Return a time as JSON has it, and a duration in nanoseconds."""
+    """Return a time as in JSON, and a duration in nanoseconds."""
     if isinstance(value, timedelta):
         return int(value.total_seconds()) * 1_000_000_000
     return value.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -121,6 +121,6 @@ def _load(der: bytes) -> x509.Certificate | None:
     try:
         found = x509.load_der_x509_certificate(der)
         found.public_key()
-    except Exception:  # whatever is wrong with the bytes, it has names of many libraries
+    except Exception:  # cryptography raises various exceptions for invalid bytes
         return None
     return found

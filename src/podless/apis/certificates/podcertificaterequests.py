@@ -45,7 +45,7 @@ _OPEN = 'status is immutable unless transitioning to "Issued", "Denied", or "Fai
 
 
 class PodRequestStrategy(StatusStrategy):
-    """What is asked for stays, and the answer is given once."""
+    """Strategy of PodCertificateRequest. The spec is immutable, and the result is set once."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1), status_keeps_all=True)
@@ -71,13 +71,13 @@ class PodRequestStrategy(StatusStrategy):
 
 
 def load_request(spec: Object) -> x509.CertificateSigningRequest | None:
-    """Return the request in a spec, None if it cannot be read."""
+    """Return the certificate request in a spec, None if it is invalid."""
     from cryptography import x509
 
     try:
         request = x509.load_der_x509_csr(base64.b64decode(spec.get("stubPKCS10Request") or ""))
         request.public_key()
-    except Exception:  # whatever is wrong with the bytes, it has names of many libraries
+    except Exception:  # cryptography raises various exceptions for invalid bytes
         return None
     return request
 
@@ -103,7 +103,7 @@ def _validate_spec(spec: Object) -> Errors:
 
 
 def _validate_told(told: dict[str, str]) -> Errors:
-    """Validate annotations, whose keys need a domain."""
+    """Validate annotations, whose keys must have a domain."""
     path = "spec.unverifiedUserAnnotations"
     errors = check_annotations(told, path)
     yield from errors
@@ -168,10 +168,10 @@ def _validate_status(status: Object, old: Object, spec: Object) -> Errors:
 
 
 def _validate_ends(conditions: list[Object]) -> Errors:
-    """Require that only conditions are there that end a request, at most one of them, and that it is True."""
+    """Require exactly the conditions that end a request: at most one, with status True."""
     ends = 0
     for place, condition in enumerate(each(conditions)):
-        path = f"status.conditions.[{place}]"  # as it is written there
+        path = f"status.conditions.[{place}]"  # kube-apiserver's path has the additional dot
         if condition["type"] not in _ENDS:
             yield field.not_supported(f"{path}.type", condition["type"], _ENDS)
             continue

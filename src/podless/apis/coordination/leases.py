@@ -1,4 +1,4 @@
-"""Lease."""
+"""Strategy of Lease."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from podless.runtime.jsonobject import Object
 
 
 class LeaseStrategy(TypedStrategy):
-    """Leases, without the fields of coordinated leader election.
+    """Strategy of Lease, without the fields of coordinated leader election.
 
-    Coordinated leader election is an alpha feature of a real server, off unless asked for.
+    Coordinated leader election is an alpha feature, off by default in kube-apiserver.
     """
 
     allow_unconditional_update = False

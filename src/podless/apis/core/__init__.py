@@ -1,1 +1,1 @@
-"""What kinds of the core group must obey: a kind a module, imported when it is first asked for."""
+"""The core group: one module a kind, imported at first use."""

@@ -175,7 +175,7 @@ def _claim(obj: Object) -> str:
 
 
 def _if_bound(read: Callable[[Object], str]) -> Callable[[Object], str]:
-    """Read this of claims that have a volume alone."""
+    """Return a reader that returns "" for claims without a volume."""
     return lambda obj: read(obj) if at(obj, "spec", "volumeName") else ""
 
 
@@ -187,7 +187,7 @@ _VOLUME_MODE = text("spec.volumeMode", UNSET)
 
 
 def _used(limits: bool) -> Callable[[Object], str]:
-    """Read what is used of what a quota allows: of limits on containers, or of all else."""
+    """Return a reader of used and allowed amounts. limits: those of limits.*, else all others."""
 
     def read(obj: Object) -> str:
         hard, used = at(obj, "status", "hard", default={}), at(obj, "status", "used", default={})

@@ -1,4 +1,4 @@
-"""ComponentStatus: what is known of the control plane's components."""
+"""Strategy of ComponentStatus: the state of control plane components."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
 
 
 class ComponentStatusStrategy(DescribedStrategy):
-    """What is known of the control plane's components."""
+    """Strategy of ComponentStatus."""
 
     reads = Reads(revisioned=False)
     metadata = MetadataPolicy(on_update=(0, 1))

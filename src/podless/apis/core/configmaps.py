@@ -1,4 +1,4 @@
-"""ConfigMap."""
+"""Strategy of ConfigMap."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 
-_MOST = 1024 * 1024  # bytes of keys and values together
+_MOST = 1024 * 1024  # maximum bytes of all keys and values
 
 
 class ConfigMapStrategy(TypedStrategy):
-    """Keys are file names, in one of the two maps; an immutable map stays as it is."""
+    """Strategy of ConfigMap. Keys are file names in one of two maps; an immutable map cannot change."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
@@ -29,7 +29,7 @@ class ConfigMapStrategy(TypedStrategy):
             size += len(value.encode())
         for key, value in each(by_name(binary)).items():
             errors += field.invalid_details(f"binaryData[{key}]", key, names.config_key(key))
-            size += gobase64.decoded_size(value or "")  # null is no bytes
+            size += gobase64.decoded_size(value or "")  # null has no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))
         return errors

@@ -1,4 +1,4 @@
-"""Endpoints: where those are who stand behind a service. Source: Kubernetes' pkg/apis/core/validation."""
+"""Strategy of Endpoints. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
 class EndpointsStrategy(TypedStrategy):
-    """Sets of addresses, each with its ports."""
+    """Strategy of Endpoints."""
 
     allow_create_on_update = True
 

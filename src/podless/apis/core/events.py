@@ -1,4 +1,4 @@
-"""Event: stored in the words of the core group, and shown in those of events.k8s.io too."""
+"""Strategies of Event: stored in the core group's form, and served in that of events.k8s.io too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from podless.structs.structs import Struct
 
 _EVENT = load_struct("core/v1", "Event")
 _NEW_EVENT = load_struct("events/v1", "Event")
-# what is called otherwise: core name -> name in events.k8s.io
+# fields with other names: core name: name in events.k8s.io
 _WORDS = {
     "involvedObject": "regarding",
     "message": "note",
@@ -36,9 +36,9 @@ _BACK = {new: old for old, new in _WORDS.items()}
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _MOST = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
 _UNRELATED = "does not match event.namespace"
-_SINCE_STRICT = ("default", "kube-system")  # where events of cluster-scoped objects are
+_SINCE_STRICT = ("default", "kube-system")  # namespaces of events about cluster-scoped objects
 
-# field of the core group -> how a real server calls it when it may not change, in the order of its checks
+# immutable field of the core group: its name in kube-apiserver's errors, in the order of its checks
 _FIXED = (
     *((name, name) for name in ("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp")),
     *((name, name) for name in ("count", "reason", "type", "eventTime", "action", "related")),
@@ -48,7 +48,7 @@ _FIXED = (
 
 
 def rename_fields(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
-    """Return the event in the words of the other group."""
+    """Return an event in the form of the other group."""
     named = {words.get(name, name): item for name, item in each(obj).items()}
     metadata = named.pop("metadata")
     decoded = structs.decode_struct(struct, named)
@@ -56,13 +56,13 @@ def rename_fields(obj: Object, words: Mapping[str, str], struct: Struct, api_ver
 
 
 class EventStrategy(TypedStrategy):
-    """Events of the core group, about which a server asks little."""
+    """Strategy of core Events, with few rules."""
 
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(0, 0), qualified_finalizers=False)
     deletion = Deletion(collected=False)
     reads = Reads(cached=False)
-    controller = "reportingComponent"  # what errors call it
+    controller = "reportingComponent"  # its name in errors
     naming = names.PATH_SEGMENTS
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
@@ -73,7 +73,8 @@ class EventStrategy(TypedStrategy):
             return _check_new(obj, self.controller)
         about = obj["involvedObject"].get("namespace", "")
         wanted = about or "default"
-        fits = obj["metadata"].get("namespace", wanted) == wanted  # a file may leave it to the client
+        # clients can set the namespace of a manifest without one
+        fits = obj["metadata"].get("namespace", wanted) == wanted
         return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -95,7 +96,7 @@ class EventStrategy(TypedStrategy):
 
 
 class NewEventStrategy(EventStrategy):
-    """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
+    """Strategy of events.k8s.io Events, which must be complete, and immutable except for their series."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
     controller = "reportingController"
@@ -111,7 +112,7 @@ class NewEventStrategy(EventStrategy):
         return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Apply the rules of both groups; errors name the fields of the core group."""
+        """Validate by the rules of both groups. Errors name the fields of the core group."""
         stored = self.make_stored(kind, obj)
         errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
         if not stored.get("eventTime"):
@@ -189,7 +190,7 @@ _NO_TIME = Literal("0001-01-01 00:00:00 +0000 UTC")
 
 
 def _go(name: str, value: Any) -> Any:
-    """Return the value of a field as errors show it, with the Go field names in references and sources."""
+    """Return a field's value as errors show it, with Go field names in references and sources."""
     if value is None and name in _TIMES:
         return None if has("ValuesAsJSON") else _NO_TIME
     if value is None and name == "related":

@@ -1,6 +1,6 @@
-"""What a Service is given: what the server chooses, keeps and lets go of addresses, their families, and ports.
+"""IP families, addresses and ports of a Service: fields that the server chooses, keeps and drops.
 
-As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/registry/core/service.
+As in an IPv4-only cluster. Source: Kubernetes' pkg/registry/core/service.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BALANCED = "LoadBalancer"
 
 
 def adopt_allocated(spec: Object, old: Object) -> None:
-    """Take over what was given to a service where an update leaves it out."""
+    """Keep allocated addresses and ports that an update omits."""
     addressed = EXTERNAL not in (spec["type"], old["type"])
     if addressed and not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
@@ -42,12 +42,12 @@ def adopt_allocated(spec: Object, old: Object) -> None:
 
 
 def needs_health_check(spec: Object) -> bool:
-    """Return whether a load balancer asks the nodes for the health of a service."""
+    """Return whether a Service gets a healthCheckNodePort."""
     return bool(spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
 
 
 def _adopt_ports(spec: Object, old: Object) -> None:
-    """Keep the node ports of ports by their names, unless another port has taken them."""
+    """Keep node ports by port name, unless another port has taken them."""
     used = _node_ports(spec) & _node_ports(old)
     known = {port.get("name") or "": port.get("nodePort") or 0 for port in each(old.get("ports") or ())}
     for port in each(spec.get("ports") or ()):
@@ -61,7 +61,7 @@ def _node_ports(spec: Object) -> set[int]:
 
 
 def choose_families(obj: Object, old: Object | None) -> None:
-    """Set policy and families where the client leaves them out. old: None for a create. Raises Invalid."""
+    """Set the default policy and families. old: None for a create. Raises Invalid."""
     spec, before = obj["spec"], old["spec"] if old is not None else {}
     if spec["type"] == EXTERNAL or _settled(spec, before):
         return
@@ -79,7 +79,7 @@ def choose_families(obj: Object, old: Object | None) -> None:
 
 
 def _settled(spec: Object, old: Object) -> bool:
-    """Return whether a service that takes what it gets is left with that."""
+    """Return whether a PreferDualStack Service keeps the families that it has."""
     same = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
     return same and spec.get("ipFamilyPolicy") == "PreferDualStack"
 
@@ -124,7 +124,7 @@ def _fit(spec: Object, old: Object) -> list[FieldError]:
 
 
 def _possible(spec: Object) -> list[FieldError]:
-    """Reject policies and families that need IPv6."""
+    """Reject policies and families that require IPv6."""
     errors, policy = [], spec["ipFamilyPolicy"]
     if policy == "RequireDualStack":
         errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
@@ -135,7 +135,7 @@ def _possible(spec: Object) -> list[FieldError]:
 
 
 def drop_unused(spec: Object, old: Object) -> None:
-    """Drop what a service that becomes one of another type has no use for, where it is as it was."""
+    """Drop unchanged fields that the Service's new type does not use."""
     useless: list[str] = []
     if old["type"] != EXTERNAL and spec["type"] == EXTERNAL:
         if spec.get("clusterIPs") == old.get("clusterIPs"):
@@ -157,7 +157,7 @@ def drop_unused(spec: Object, old: Object) -> None:
 
 
 def validate_kept(spec: Object, old: Object) -> list[FieldError]:
-    """Reject changes of allocated addresses and families, except the secondary ones."""
+    """Reject changes of allocated addresses and families, except secondary ones."""
     if EXTERNAL in (spec["type"], old["type"]):
         return []
     errors: list[FieldError] = []

@@ -1,4 +1,4 @@
-"""LimitRange: default and maximum resources of pods, containers and claims in a namespace.
+"""Strategy of LimitRange: default and maximum resources of pods, containers and claims in a namespace.
 
 Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/v1/defaults.
 """
@@ -23,12 +23,12 @@ from podless.runtime.sorting import by_name
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
 _AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
-_STEPS = 32  # that the checks of one resource take
+_STEPS = 32  # steps to validate one resource
 _NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
 
 
 class LimitRangeStrategy(TypedStrategy):
-    """Amounts that fit each other."""
+    """Strategy of LimitRange."""
 
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(1, 0))
@@ -65,7 +65,7 @@ _ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRat
 
 
 def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
-    """Set amounts, sorted, with the fields of the item in the order of their struct."""
+    """Set amounts, sorted, with the fields of the item in the order of the struct."""
     if amounts:
         item[name] = by_name(amounts)
         given = {key: item[key] for key in _ORDER if key in item}
@@ -101,7 +101,7 @@ def _item(item: Object, path: str) -> Iterator[FieldError]:
 
 
 def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
-    """Validate the amounts of one resource, next to each other."""
+    """Validate the amounts of one resource against each other."""
     pod = item["type"] == _POD
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
     if pod:
@@ -121,7 +121,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.defaultRequest[{name}]", texts["defaultRequest"], text)
 
 
-# what may not be larger than what; which of both is shown, and at which field; what they are called
+# the smaller and the larger amount, the one that the error shows, its field, and both names in the text
 _PAIRS = (
     ("min", "max", "min", "min", ("min", "max")),
     ("min", "defaultRequest", "defaultRequest", "defaultRequest", ("min", "default request")),

@@ -1,7 +1,7 @@
-"""What the objects of a namespace use together: sums that follow the changes of the objects.
+"""Sums of resources that the objects of a namespace use, updated as objects change.
 
-What one object uses is measured once for each of its states, and kept with that. A sum is formed when a quota first
-asks for it, and afterwards costs what has changed since it was asked for last.
+The usage of an object is measured once per state, and cached. A sum is computed when a quota first needs it; after
+that, it costs time in proportion to the changes since its last use.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 
-MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes
-_SPACES: Final = 4096  # namespaces of kinds of which sums are kept
-_SUMS: Final = 1 << 15  # sums that are kept; one of no objects takes some 300 bytes
-_CHANGES: Final = 4096  # that a sum may be behind; then it is computed again
-_STEPS: Final = 8  # that one object takes in a sum
-_BYTES: Final = 16  # of an object that are decoded and measured in a step
+MOST: Final = 1 << 19  # maximum amounts in all sums; each takes about 150 bytes
+_SPACES: Final = 4096  # maximum namespaces of kinds with sums
+_SUMS: Final = 1 << 15  # maximum sums; one without objects takes about 300 bytes
+_CHANGES: Final = 4096  # changes by which a sum can be behind before it is computed again
+_STEPS: Final = 8  # steps to add one object to a sum
+_BYTES: Final = 16  # bytes of an object that one step decodes and measures
 
 
 class _Sum:
-    """What some objects of a namespace use of one resource. seen: the number of changes that are in it.
+    """The usage of one resource by some objects of a namespace. seen: the number of included changes.
 
-    given: by their keys, what the objects use, in billionths, and its suffix.
+    given: usage by object key, in billionths, with the suffix of its quantity.
     """
 
     def __init__(self, seen: int) -> None:
         self.seen = seen
         self.given: dict[str, tuple[int, str]] = {}
         self._amount = 0
-        self._keys: list[str] = []  # a heap of the keys in `given`; others may be left in it
+        self._keys: list[str] = []  # a heap of the keys in `given`, and possibly of others
 
     def put_amount(self, key: str, text: str | None) -> None:
-        """Record the amount that an object uses. text: None if it uses nothing or was deleted."""
+        """Set the usage of an object. text: None if it uses nothing or was deleted."""
         before = self.given.pop(key, None)
         if before is not None:
             self._amount -= before[0]
@@ -56,16 +56,16 @@ class _Sum:
                 self._keys = sorted(self.given)
 
     def format_sum(self) -> str:
-        """Return the sum, in the form of the first of the objects that use something."""
+        """Return the sum, with the kind of suffix of the first object that uses something."""
         while self._keys and self._keys[0] not in self.given:
             heappop(self._keys)
         return quantity.format_quantity(self._amount, self.given[self._keys[0]][1]) if self._keys else "0"
 
 
 class _Space:
-    """The objects of a kind in a namespace. sums: by the scopes of a quota and the name of a resource.
+    """The objects of a kind in a namespace. sums: by the scopes of a quota and a resource name.
 
-    changed: keys of objects that have changed, in their order, from the change `first` on.
+    changed: keys of changed objects in order, starting with change number `first`.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class _Space:
         return self.first + len(self.changed)
 
     def note_object(self, key: str) -> None:
-        """Record that an object has changed."""
+        """Record a changed object."""
         self.changed.append(key)
         if len(self.changed) > _CHANGES:
             self.first += _CHANGES // 2
@@ -87,21 +87,21 @@ class _Space:
 
 
 class Meter:
-    """Adds up what is measured on objects. Other requests may run at each charge: no step relies on an earlier one.
+    """Computes sums of usage. Other requests can run at each charge, so no step relies on the state before it.
 
-    kept: how many amounts are kept in sums.
+    kept: the number of amounts in all sums.
     """
 
     def __init__(self) -> None:
         self.kept = 0
         self._sums = 0
-        self._spaces: dict[str, _Space] = {}  # the one that was asked for longest ago is the first
+        self._spaces: dict[str, _Space] = {}  # the least recently used one is first
         self._followed: dict[str, WatchCache] = {}
 
     def used(
         self, kind: Kind, collection: WatchCache, namespace: str, quota: Object, names: Sequence[str]
     ) -> dict[str, str]:
-        """Return how much of the named resources the objects of a namespace use that match the quota's scopes."""
+        """Return the usage of some resources by the objects of a namespace that match the quota's scopes."""
         measure = usage.usage_function(kind)
         if measure is None:
             return dict.fromkeys(names, "0")
@@ -135,7 +135,7 @@ class Meter:
             if self._spaces.get(scope) is space:
                 self._keep(space, about, one)
         while True:
-            charge(_STEPS)  # before all looks: others may bring this sum up to date, or change much, meanwhile
+            charge(_STEPS)  # charge first, because other requests can update this sum or change objects meanwhile
             if one.seen < space.first or self._spaces.get(scope) is not space:
                 return self._sum(measure, collection, scope, about, applies)
             if one.seen == space.last:
@@ -151,7 +151,7 @@ class Meter:
             self.kept += len(one.given) - before if space.sums.get(about) is one else 0
 
     def _keep(self, space: _Space, about: tuple[str, str], one: _Sum) -> None:
-        """Keep a new sum. Those of the namespace that was asked for longest ago give way, one by one."""
+        """Store a new sum. Sums of the least recently used namespaces are dropped, one by one."""
         before = space.sums.pop(about, None)
         space.sums[about] = one
         self._sums += before is None
@@ -178,7 +178,7 @@ class Meter:
             entry = event.after or event.before
             if entry is not None and (space := self._spaces.get(kind.keys.scope(entry.namespace))) is not None:
                 space.note_object(event.key)
-        if not events:  # the resource is gone
+        if not events:  # the resource was removed
             del self._followed[kind.prefix]
             for scope in [scope for scope in self._spaces if scope.startswith(kind.prefix)]:
                 sums = self._spaces.pop(scope).sums
@@ -187,7 +187,7 @@ class Meter:
 
 
 def _measure(measure: Callable[[Object], Usage], entry: Entry) -> None:
-    """Measure an object once."""
+    """Measure an object, unless it has been measured."""
     charge(_STEPS)
     if "usage" not in entry.forms:
         charge(len(entry.body) // _BYTES)

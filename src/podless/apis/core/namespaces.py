@@ -1,4 +1,4 @@
-"""Namespace."""
+"""Strategy of Namespace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FINALIZER = "kubernetes"
 
 
 class NamespaceStrategy(TypedStrategy):
-    """Namespaces carry their name as a label, and end in two stages."""
+    """Strategy of Namespace. A deleted one is emptied, then finalized."""
 
     deletion = Deletion(graceful=False, notes_policy=True)
     reads = Reads(by_namespace=False)
@@ -94,7 +94,7 @@ def _check_finalizer(name: str, path: str) -> list[FieldError]:
 
 
 def _keep(obj: Object, old: Object, *parts: str) -> None:
-    """Put back parts of the old object, in their order."""
+    """Restore parts of the old object, in order."""
     for name in parts:
         obj.pop(name, None)
     for name in parts:

@@ -1,4 +1,4 @@
-"""Node: a machine that pods run on.
+"""Strategy of Node.
 
 Source: Kubernetes' pkg/registry/core/node and ValidateNode of pkg/apis/core/validation.
 """
@@ -44,7 +44,7 @@ _NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes
 
 
 class NodeStrategy(DescribedStrategy):
-    """Its status may be given when it is made; its ranges and its provider's name stay once they are known."""
+    """Strategy of Node. A create can set the status. podCIDRs and providerID are immutable once set."""
 
     reads = Reads(by_namespace=False)
     selects = frozenset({"spec.unschedulable"})
@@ -136,7 +136,7 @@ def _amounts(status: Object) -> Errors:
 
 
 def _features(given: list[str]) -> Errors:
-    """Validate the names of declared features, and that they are sorted."""
+    """Validate the names and the order of declared features."""
     path = "status.declaredFeatures"
     for place, name in enumerate(each(given)):
         if len(name.encode()) > _MOST_FEATURE:

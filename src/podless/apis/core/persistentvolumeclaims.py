@@ -38,7 +38,7 @@ _RESIZES = (
 
 
 class ClaimStrategy(StatusStrategy):
-    """What is wanted of a volume; bound to one, a claim may only grow."""
+    """Strategy of PersistentVolumeClaim. A bound claim can only grow."""
 
     blank: ClassVar[Object] = {"phase": "Pending"}
     checking = Checking(once="UpdatesOnce")
@@ -94,10 +94,10 @@ def _origin(source: Object) -> tuple[str, str]:
 
 
 def _tell_source(spec: Object, old: Object) -> None:
-    """Drop a source that was never one, and say in both ways where the contents come from."""
+    """Drop an unsupported data source, and copy between dataSource and dataSourceRef."""
     reference = spec.get("dataSourceRef")
     elsewhere = reference is not None and bool(reference.get("namespace"))
-    if elsewhere and old.get("dataSourceRef") is None:  # of other namespaces: an alpha feature of a real server
+    if elsewhere and old.get("dataSourceRef") is None:  # references to other namespaces are an alpha feature
         del spec["dataSourceRef"]
         reference = None
     source = spec.get("dataSource")
@@ -133,7 +133,7 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
 
 
 def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
-    """Return the new and the old spec without the fields that may change."""
+    """Return the new and the old spec without the mutable fields."""
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
         put_part(before, "volumeName", spec.get("volumeName"))

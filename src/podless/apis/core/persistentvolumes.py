@@ -42,7 +42,7 @@ _RECYCLE = (
 
 
 class PersistentVolumeStrategy(StatusStrategy):
-    """Where a volume is stays; in which phase it is, and since when, is the status."""
+    """Strategy of PersistentVolume, whose source is immutable."""
 
     metadata = MetadataPolicy(on_update=(2, 0))
 
@@ -128,7 +128,7 @@ def _without_expansion(wanted: Object, before: Object) -> Object:
 
 
 def _renamed(known: Object, wanted: Object | None) -> Object:
-    """Return the old node affinity, with the deprecated label names that the new one has renamed."""
+    """Return the old node affinity, with deprecated label names renamed as in the new one."""
     terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
     terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
     found = []

@@ -1,4 +1,4 @@
-"""Printer columns of pods, and the state of a pod in one word. Source: Kubernetes' pkg/printers."""
+"""Printer columns of pods, and the status column. Source: Kubernetes' pkg/printers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDED = ("Succeeded", "Failed")
 
 
 class _State(NamedTuple):
-    """What the containers of a pod say. last: when one of them ended the last time, "" for never."""
+    """The state of a pod's containers. last: time of the last termination, "" for never."""
 
     word: str
     ready: int
@@ -29,7 +29,7 @@ def _count_restarts(statuses: Iterable[Any]) -> tuple[int, str]:
 
 
 def _exit_reason(state: Any, prefix: str = "") -> str:
-    """Return why a container has ended: its reason, signal or exit code."""
+    """Return why a container terminated: its reason, signal or exit code."""
     if state.get("reason"):
         return f"{prefix}{state['reason']}"
     return f"{prefix}Signal:{state['signal']}" if state.get("signal") else f"{prefix}ExitCode:{state['exitCode']}"

@@ -1,4 +1,4 @@
-"""Pod: containers that run together.
+"""Strategy of Pod.
 
 Source: Kubernetes' pkg/registry/core/pod.
 """
@@ -29,7 +29,7 @@ POD = load_struct("core/v1", "Pod")
 _FIELDS = (
     "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
     "status.phase", "status.podIP", "status.nominatedNodeName",
-    # a name of old for the node; what may be asked for, and no pod tells
+    # an old name of spec.nodeName; and a field that selectors accept and pods never match
     "spec.host", "status.podIPs",
 )  # fmt: skip
 _ENDED = ("Failed", "Succeeded")
@@ -47,13 +47,13 @@ _GATED = {
 
 
 class PodStrategy(DescribedStrategy):
-    """Little of a pod can be changed; it ends in its own time."""
+    """Strategy of Pod. Few fields are mutable; deletion has a grace period."""
 
     selects = frozenset(_FIELDS)
 
     @property
     def has_generation(self) -> bool:  # type: ignore[override]
-        """Whether changes of the spec are counted."""
+        """Whether changes of the spec increase metadata.generation."""
         return has("PodGenerations")
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
@@ -80,7 +80,7 @@ class PodStrategy(DescribedStrategy):
         drop_disabled(obj["spec"], old["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Keep spec and owners, and each observedGeneration that the client leaves out."""
+        """Keep spec and owners, and each observedGeneration that the client omits."""
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
         status, known = obj.setdefault("status", {}), old["status"]
@@ -142,10 +142,10 @@ class PodStrategy(DescribedStrategy):
 
 
 class _Part(PodStrategy):
-    """A part of the spec that is changed at an endpoint of its own: all else stays as it is."""
+    """Strategy of a subresource that changes one part of the spec."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
-        """Return the spec with the part that a client wants."""
+        """Return the old spec with the client's version of this part."""
         raise NotImplementedError
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
@@ -156,7 +156,7 @@ class _Part(PodStrategy):
 
 
 class _Ephemeral(_Part):
-    """Containers for a look."""
+    """Strategy of the subresource ephemeralcontainers."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
         given = spec.get("ephemeralContainers")
@@ -168,7 +168,7 @@ class _Ephemeral(_Part):
 
 
 class _Resize(_Part):
-    """Resources of containers."""
+    """Strategy of the subresource resize."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
         parts = ("containers", "initContainers")

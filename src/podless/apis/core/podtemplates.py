@@ -1,4 +1,4 @@
-"""PodTemplate: what pods may be made of."""
+"""Strategy of PodTemplate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POD_TEMPLATE = load_struct("core/v1", "PodTemplate")
 
 
 class PodTemplateStrategy(DescribedStrategy):
-    """A template, and nothing else."""
+    """Strategy of PodTemplate."""
 
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))

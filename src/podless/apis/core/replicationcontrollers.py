@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 
 
 class ReplicationControllerStrategy(ReplicasStrategy):
-    """As a ReplicaSet, with a selector of labels only. By default, its pods outlive it."""
+    """Strategy of ReplicationController. Its selector is a label map, and its pods are kept by default."""
 
     deletion = Deletion(orphans=True)
     checking = Checking(once="UpdatesOnce")
@@ -24,7 +24,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
     selects = frozenset({"status.replicas"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Check subdomains; as in kube-apiserver, a generateName beside a name is not checked."""
+        """Validate names as subdomains. As in kube-apiserver, a generateName with a name is not validated."""
         return [] if prefix else names.check_subdomain(name)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:

@@ -1,4 +1,4 @@
-"""ResourceQuota: how many objects of a resource a namespace may have."""
+"""Strategy of ResourceQuota, and the names that quotas use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from podless.structs.structfiles import load_struct
 SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
 
 _COUNT = "count/"
-_UNCOUNTED = ("events",)  # come and go too often
+_UNCOUNTED = ("events",)  # not counted, because they change too often
 
 _COMPUTE = frozenset(
     {
@@ -35,10 +35,10 @@ _OBJECTS = frozenset(
         "services", "services.loadbalancers", "services.nodeports",
     }
 )  # fmt: skip
-# what every cluster knows; of these nothing is used where nothing is served
+# resources that every cluster knows, even if no such kind is served
 STANDARD = _COMPUTE | _OBJECTS | {"requests.storage"}
 _OF_PODS = _COMPUTE - {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"} | {"pods"}
-# scope -> the standard resources that it may be said of
+# scope: the standard resources that it supports
 _SCOPES = {
     "BestEffort": frozenset({"pods"}),
     "CrossNamespacePodAffinity": _OF_PODS,
@@ -56,7 +56,7 @@ _SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
 def counted_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names under which quotas count the objects of a kind; () for kinds that are not counted."""
+    """Return the names under which quotas count objects of a kind; () for uncounted kinds."""
     if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
         return ()
     full = f"{_COUNT}{kind.resource}"
@@ -64,20 +64,20 @@ def counted_names(kind: Kind) -> tuple[str, ...]:
 
 
 def find_counted_kind(registry: Registry, name: str) -> Kind | None:
-    """Return the kind whose objects a quota counts under a name, or None."""
+    """Return the kind that a quota counts under a name, or None."""
     plural, _, group = name.removeprefix(_COUNT).partition(".")
     kind = registry.get(group, plural)
     return kind if kind is not None and name in counted_names(kind) else None
 
 
 def read_limits(quota: Object) -> dict[str, str]:
-    """Return the limits on object counts. A quota with scopes has none, because it is about pods or volumes."""
+    """Return the limits on object counts. A quota with scopes has none, because scopes apply to pods or volumes."""
     spec = quota.get("spec") or {}
     return {} if spec.get("scopes") or spec.get("scopeSelector") else spec.get("hard") or {}
 
 
 class QuotaStrategy(TypedStrategy):
-    """Amounts are not negative, numbers whole; what is used is for the server to say."""
+    """Strategy of ResourceQuota."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
@@ -137,7 +137,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     for scope in each(scopes):
         errors += _check_scope(scope, unfit, "spec.scopes", scopes)
-        if len(errors) > field.MOST:  # an answer has no more
+        if len(errors) > field.MOST:  # a Status has no more causes
             return errors
     errors += _opposed(scopes, "spec.scopes", scopes)
     path, shown = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)

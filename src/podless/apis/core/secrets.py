@@ -1,4 +1,4 @@
-"""Secret."""
+"""Strategy of Secret."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
-_MOST = 1024 * 1024  # bytes of the values together
+_MOST = 1024 * 1024  # maximum bytes of all values
 _TLS = "kubernetes.io/tls"
 _IMMUTABLE = "field is immutable when `immutable` is set"
-# the keys that must be there, by type; for the last two one of a pair, and one that is not empty
+# required keys by type; for the last two types one of the keys, and one that is not empty
 _NEEDED = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
@@ -36,7 +36,7 @@ _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 
 
 class SecretStrategy(TypedStrategy):
-    """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
+    """Strategy of Secret. The type is immutable, and some types require certain keys."""
 
     selects = frozenset({"type"})
 
@@ -79,7 +79,7 @@ class SecretStrategy(TypedStrategy):
 
 
 def _check_type(obj: Object, data: Object) -> list[FieldError]:
-    """Require the keys and values that the secret's type needs."""
+    """Require the keys and values of the Secret's type."""
     type_ = obj.get("type", "")
     if type_ == ACCOUNT_TOKEN:
         given = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
@@ -98,7 +98,7 @@ def _check_type(obj: Object, data: Object) -> list[FieldError]:
 
 
 def _json_fault(raw: bytes) -> str:
-    """Return why bytes are not a JSON object, or ""."""
+    """Return the fault of bytes that are not a JSON object, or ""."""
     try:
         value = serializer.decode_json(raw)
     except serializer.JSONError as error:

@@ -1,4 +1,4 @@
-"""ServiceAccount."""
+"""Strategy of ServiceAccount."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ENFORCED = (
 
 
 class ServiceAccountStrategy(TypedStrategy):
-    """Secrets are referred to by their names alone; a delete shows the account once more."""
+    """Strategy of ServiceAccount. References to Secrets keep only the name; a delete returns the account."""
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         if obj.get("secrets"):

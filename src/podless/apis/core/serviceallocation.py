@@ -1,4 +1,4 @@
-"""Chooses addresses and ports of Services, each from a range, for one Service at a time.
+"""Allocates addresses and ports for one Service at a time, each from a range.
 
 The stored Services say what is taken. Source: Kubernetes' pkg/registry/core/service: storage, ipallocator and
 portallocator.
@@ -24,11 +24,11 @@ from podless.runtime.meter import each
 NETWORK = ipaddress.IPv4Network("10.0.0.0/24")
 _FIRST, _LAST = int(NETWORK.network_address) + 1, int(NETWORK.broadcast_address) - 1
 _PORTS = range(30000, 32768)
-# what is left for those who name an address or a port of their own, as long as there are others
+# left for clients that choose an address or port, as long as there are others
 _KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
 _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
-_AT_RANDOM = 16  # ports that are looked for at random
-_GUESS = 32768  # a dry run makes ports up, from the next one on
+_AT_RANDOM = 16  # random attempts to find a free port
+_GUESS = 32768  # first port of dry runs, which allocate none
 _TAKEN = "provided port is already allocated"
 _HOLDER = "spec.parentRef.name"
 _NO_ADDRESS = f"is not in the valid range. The range of valid IPs is {NETWORK}"
@@ -37,11 +37,11 @@ _OUTSIDE = "provided port is not in the valid range. The range of valid ports is
 
 
 class PortRefused(ValueError):
-    """No port can be allocated; the text says why."""
+    """No port can be allocated. The text says why."""
 
 
 class AllocationPool:
-    """Which addresses and ports are taken. addresses, ports: how many services, and IPAddresses, have each."""
+    """Taken addresses and ports. addresses, ports: how many Services (and IPAddresses) use each."""
 
     def __init__(self) -> None:
         self.addresses: Counter[str] = Counter()
@@ -69,7 +69,7 @@ class AllocationPool:
     def free_ports(self) -> Iterator[int]:
         """Yield each free port once: some at random, then the rest in order.
 
-        Exhausting it takes time in proportion to the size of the range.
+        Iterating over all takes time in proportion to the size of the range.
         """
         first, last = _PORTS[0], _PORTS[-1]
         for low, high in ((first + _KEPT_PORTS, last), (first, first + _KEPT_PORTS - 1)):
@@ -85,7 +85,7 @@ class AllocationPool:
 
 
 class Allocation:
-    """What one write of a service takes. addresses, ports: what has to be free still when it is stored."""
+    """The allocation for one write of a Service. addresses, ports: must still be free at the commit."""
 
     def __init__(self, pool: AllocationPool, obj: Object, old: Object | None, *, dry_run: bool) -> None:
         self._pool, self._dry_run = pool, dry_run
@@ -93,7 +93,7 @@ class Allocation:
         self.addresses: set[str] = set()
         self.ports: set[int] = set()
         self._free = pool.free_ports()
-        self._highest = 0  # of the ports that were chosen
+        self._highest = 0  # the highest allocated port
         spec, before = obj["spec"], old["spec"] if old is not None else None
         if before is None or before["type"] == EXTERNAL:
             self._give_addresses(spec)
@@ -103,7 +103,7 @@ class Allocation:
 
     @property
     def has_conflict(self) -> bool:
-        """Whether another Service has taken what was chosen."""
+        """Whether another Service has taken one of these addresses or ports."""
         taken = self._pool
         return any(ip in taken.addresses for ip in self.addresses) or any(port in taken.ports for port in self.ports)
 
@@ -122,7 +122,7 @@ class Allocation:
         number = int(ipaddress.ip_address(ip))
         why = ""
         if not _FIRST <= number <= _LAST:
-            # a dry run asks the one range there is, a write looks for a range first
+            # kube-apiserver's dry run checks the only range, a write looks for a matching range first
             why = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
         elif not self._dry_run and ip in self._pool.addresses:
             why = "provided IP is already allocated"
@@ -133,7 +133,7 @@ class Allocation:
         return ip
 
     def _check_holder(self, ip: str, shown: list[str], failed: str) -> None:
-        """Reject a Service without a name or with one that an IPAddress cannot refer to. Raises Invalid."""
+        """Raise Invalid for a Service whose name an IPAddress cannot reference."""
         if self._dry_run:
             return
         faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.path_segment(self._name)]
@@ -257,7 +257,7 @@ def list_addresses(spec: Object) -> list[str]:
 
 
 def list_node_ports(spec: Object) -> set[int]:
-    """Return the ports of the nodes that a service has."""
+    """Return the node ports of a Service."""
     found = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
     return found | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else found
 

@@ -1,7 +1,7 @@
-"""Service: a name for something that is elsewhere.
+"""Strategy of Service.
 
-Addresses and ports are given to services as on a cluster (allocation.py), though there is no network behind
-this server. Source: Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defaults.
+podless allocates addresses and ports as a cluster does (serviceallocation.py), although there is no network. Source:
+Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defaults.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _SELECTS = frozenset({"spec.clusterIP", "spec.type"})
 
 
 class ServiceStrategy(TypedStrategy):
-    """What kind of name it is, and the ports behind it."""
+    """Strategy of Service."""
 
     allow_create_on_update = True
     rearranged = True
 
     @property
     def metadata(self) -> MetadataPolicy:  # type: ignore[override]
-        """Return the rules for metadata: older releases repeat its errors in updates."""
+        """Return the rules for metadata: in updates, older releases repeat its errors."""
         return _METADATA if has("ServicesOnce") else _METADATA_TWICE
 
     @property
     def selects(self) -> frozenset[str]:  # type: ignore[override]
-        """The fields that services can be selected by."""
+        """The fields for field selectors."""
         return _SELECTS if has("ServiceSelectors") else frozenset()
 
     def allow_create_on_status(self, verb: str) -> bool:
@@ -139,7 +139,7 @@ class ServiceStrategy(TypedStrategy):
 
 
 class _StatusStrategy(ServiceStrategy):
-    """The same where the status is written."""
+    """Strategy of the status subresource."""
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["status"] = {"loadBalancer": {}}
@@ -149,7 +149,7 @@ _BELOW = _StatusStrategy()
 
 
 def _assigned_addresses(obj: Object) -> list[Object]:
-    """Return the addresses that a load balancer gave."""
+    """Return the load balancer's ingress addresses."""
     found: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
     return found
 

@@ -1,4 +1,4 @@
-"""What the spec of a Service has to be. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates the spec of a Service. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _NOT_EXTERNAL = "may not be set for ExternalName services"
 
 
 def is_headless(spec: Object) -> bool:
-    """Return whether a service has no address of its own, though it could."""
+    """Return whether the Service is headless: a ClusterIP Service without a cluster IP."""
     return bool(spec["type"] == "ClusterIP" and spec.get("clusterIP") == HEADLESS)
 
 
 def is_externally_accessible(spec: Object) -> bool:
-    """Return whether traffic from outside can get there."""
+    """Return whether the Service accepts external traffic."""
     return spec["type"] in ("LoadBalancer", "NodePort") or (
         spec["type"] == "ClusterIP" and bool(spec.get("externalIPs"))
     )
 
 
 def validate_service_spec(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
-    """Validate a spec that has its defaults. annotations: of the Service."""
+    """Validate a defaulted spec. annotations: of the Service."""
     return [*_modes(annotations), *(error for part in _PARTS for error in part(spec)), *_balancing(spec, annotations)]
 
 
@@ -60,7 +60,7 @@ def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
 
 
 def _named(spec: Object) -> Iterator[FieldError]:
-    """Validate the fields that each type requires or forbids."""
+    """Validate the fields that a type requires or forbids."""
     kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
     if not spec.get("ports") and not bare and kind != EXTERNAL:
         yield field.required("spec.ports")
@@ -88,7 +88,7 @@ def _type(spec: Object) -> Iterator[FieldError]:
 
 
 def _distinct(spec: Object) -> Iterator[FieldError]:
-    """Reject duplicate ports and node ports, and node ports of the type ClusterIP."""
+    """Reject duplicate ports and node ports, and node ports of ClusterIP Services."""
     ports = list(enumerate(spec.get("ports") or []))
     if spec["type"] == "ClusterIP":
         why = "may not be used when `type` is 'ClusterIP'"
@@ -253,7 +253,7 @@ def changed_class(spec: Object, old: Object) -> list[FieldError]:
 
 
 def load_balancer_class(spec: Object) -> list[FieldError]:
-    """Validate loadBalancerClass. On an update, kube-apiserver reports these errors twice."""
+    """Validate loadBalancerClass. In updates, kube-apiserver reports these errors twice."""
     given, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
     if given is None:
         return []

@@ -1,4 +1,4 @@
-"""What one object uses of the quotas of its namespace: amounts of compute and storage, ports and balancers.
+"""Measures how much one object uses of a quota: compute, storage, ports and load balancers.
 
 Source: the evaluators of Kubernetes' pkg/quota/v1/evaluator/core.
 """
@@ -14,12 +14,12 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, str]
-_Amount = tuple[int, str]  # billionths, and the suffix that tells the form
+_Amount = tuple[int, str]  # billionths, and the suffix of the quantity
 _Sums = dict[str, _Amount]
 
-_STEPS = 8  # that an amount takes
+_STEPS = 8  # steps to handle an amount
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
-# what a quota limits and containers must say -> where they say it
+# resource that a quota limits and containers must then set: its field in the container
 _PLACES = {
     "cpu": ("requests", "cpu"),
     "memory": ("requests", "memory"),
@@ -31,14 +31,14 @@ _PLACES = {
 _NEEDED = frozenset(_PLACES)
 _CLASS = ".storageclass.storage.k8s.io/"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
-_DEVICES_MOST = 32  # of one request, which is what a request for all of them counts as
+_DEVICES_MOST = 32  # maximum devices of a request; a request for all devices counts as many
 _OVER = ("Succeeded", "Failed")
 
 
 class Usage(NamedTuple):
-    """What an object uses. scopes: those of a quota's that the object is in, but for those that name values.
+    """The usage of an object. scopes: matching quota scopes, except those with values.
 
-    named: the scopes that have values, with the object's.
+    named: scopes with values, and the object's value.
     """
 
     amounts: Amounts
@@ -58,7 +58,7 @@ def measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
 
 
 def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
-    """Return a function that tells whether a quota's scopes match the usage of an object."""
+    """Return a function that returns whether a quota's scopes match a usage."""
     spec = quota["spec"]
     scopes = frozenset(spec.get("scopes") or ())
     expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
@@ -84,7 +84,7 @@ def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool
 
 
 def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
-    """Return the resources that a quota limits and a pod's containers do not set; "" for none."""
+    """Return the resources that a quota limits and the pod's containers do not set; "" for none."""
     wanted = sorted(_NEEDED.intersection(hard))
     lacking: dict[str, set[str]] = {}
     spec = pod["spec"]
@@ -112,7 +112,7 @@ def _pod(pod: Object) -> Usage:
 
 
 def _computed(requests: Amounts, limits: Amounts) -> Amounts:
-    """Return requests and limits under all names that quotas use for them."""
+    """Return requests and limits under all names that quotas have for them."""
     found: Amounts = {}
     for name, text in each(requests).items():
         found[f"requests.{name}"] = text
@@ -125,12 +125,12 @@ def _computed(requests: Amounts, limits: Amounts) -> Amounts:
 
 
 def _total(spec: Object, part: str) -> Amounts:
-    """Return what a pod needs at most at one time: all of its containers, or one init container."""
+    """Return the maximum that a pod needs at one time: all containers, or one init container with its sidecars."""
     always: _Sums = {}
     for one in spec.get("containers") or ():
         charge(1)
         _add_sums(always, _read_sums(_amounts(one, part)))
-    before: list[_Sums] = []  # of each that goes before, names of which those before it have told less
+    before: list[_Sums] = []  # amounts of each init container that exceed those before it
     stay: _Sums = {}
     for one in spec.get("initContainers") or ():
         charge(1)
@@ -186,7 +186,7 @@ def _best_effort(pod: Object) -> bool:
 
 
 def _across(spec: Object) -> bool:
-    """Return whether the pod wants to be near, or away from, pods of other namespaces."""
+    """Return whether the pod has affinity terms for other namespaces."""
     for name in ("podAffinity", "podAntiAffinity"):
         given = (spec.get("affinity") or {}).get(name) or {}
         terms = [*(given.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
@@ -222,7 +222,7 @@ def _service(service: Object) -> Usage:
 
 
 def _device_claim(claim: Object) -> Usage:
-    """Return the maximum number of devices of each class that a claim may get."""
+    """Return the maximum number of devices of each class for a claim."""
     asked: dict[str, int] = {}
     for request in each(((claim["spec"].get("devices") or {}).get("requests")) or ()):
         most: dict[str, int] = {}

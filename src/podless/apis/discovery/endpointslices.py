@@ -1,4 +1,4 @@
-"""EndpointSlice: where those are who stand behind a service, some of them.
+"""Strategy of EndpointSlice.
 
 Source: Kubernetes' pkg/apis/discovery/validation and pkg/registry/discovery/endpointslice.
 """
@@ -27,7 +27,7 @@ _DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
 
 
 class EndpointSliceStrategy(TypedStrategy):
-    """Endpoints of one type of addresses; all but annotations counts as a generation."""
+    """Strategy of EndpointSlice. All changes except annotations increase metadata.generation."""
 
     has_generation = True
     metadata = MetadataPolicy(on_update=(1, 0))
@@ -41,7 +41,7 @@ class EndpointSliceStrategy(TypedStrategy):
             self.prepare_create(version, obj)
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        """Count changes of labels too."""
+        """Also count changes of labels."""
         parts = ("addressType", "endpoints", "ports")
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
         return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
@@ -50,7 +50,7 @@ class EndpointSliceStrategy(TypedStrategy):
         return [*_validate_slice(obj), *_check_endpoints(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Accept invalid endpoints that did not change."""
+        """Accept invalid endpoints if they did not change."""
         errors = _validate_slice(obj)
         if obj.get("endpoints") != old.get("endpoints"):
             errors += _check_endpoints(obj)

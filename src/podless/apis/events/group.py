@@ -1,4 +1,4 @@
-"""The group events.k8s.io: the events of the core group in other words."""
+"""The group events.k8s.io, which serves the core group's events in another form."""
 
 from podless.apis.core.group import EVENTS
 from podless.apis.shared.group import READ, WRITE, Group

@@ -1,4 +1,4 @@
-"""The group extensions: what is in other groups now, and ThirdPartyResource."""
+"""The group extensions: kinds that have moved to other groups, and ThirdPartyResource."""
 
 from podless.apis.shared.group import READ, WRITE, Group
 

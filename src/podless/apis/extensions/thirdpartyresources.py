@@ -1,4 +1,4 @@
-"""ThirdPartyResource: custom kinds as they were before CustomResourceDefinitions."""
+"""Strategy of ThirdPartyResource, the predecessor of CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ CLEANUP = "thirdpartyresourcecleanup.extensions"
 
 
 class ThirdPartyResourceStrategy(TypedStrategy):
-    """The name says what is defined; it ends only when the objects have."""
+    """Strategy of ThirdPartyResource. A deleted one waits until its objects are deleted."""
 
     metadata = MetadataPolicy(on_update=(0, 1), drops_namespace=False)
     deletion = Deletion(graceful=False)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Check that the name is a kind and its group."""
+        """Require a name that consists of kind and group."""
         return names.subdomain_prefix(name) if prefix else name_faults(name)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -48,7 +48,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         return [f"metadata.name: the group {group} has fewer than three segments, such as mygroup.example.com has"]
 
     def prepare_delete(self, obj: Object) -> None:
-        """Mark the ThirdPartyResource; it waits for its objects to be deleted."""
+        """Mark it as terminating; it waits until its objects are deleted."""
         metadata = obj["metadata"]
         held = metadata.get("finalizers") or []
         if "deletionTimestamp" not in metadata and CLEANUP not in held:
@@ -56,7 +56,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
 
 
 def _group(name: str, version: Object, path: str) -> list[FieldError]:
-    """Require apiGroup of a version, if set, to be the group in the object's name."""
+    """Require a version's apiGroup to be the group in the name, if it is set."""
     given = version.get("apiGroup")
     if not given or name_faults(name) or given == (group := parse_defined_name(name).group):
         return []

@@ -1,1 +1,1 @@
-"""What kinds of flowcontrol must obey: a kind a module, imported when it is first asked for."""
+"""The group flowcontrol.apiserver.k8s.io: one module a kind, imported at first use."""

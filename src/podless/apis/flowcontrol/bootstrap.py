@@ -1,4 +1,4 @@
-"""The flow schemas and priority levels that exist from the start. Source: those of k8s.io/apiserver 1.36."""
+"""The initial FlowSchemas and PriorityLevelConfigurations. Source: k8s.io/apiserver 1.36."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ALL = ["*"]
 _EVERYBODY = ("system:unauthenticated", "system:authenticated")
 _MANAGER, _SCHEDULER = "system:kube-controller-manager", "system:kube-scheduler"
 _EXEMPT: Object = {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}}
-# name -> shares, lendable hundredths, queues and hand size; those without queues reject what they have no room for
+# name: shares, lendable percent, queues and hand size; levels without queues reject requests over their limit
 _LEVELS = {
     "system": (30, 33, 64, 6),
     "node-high": (40, 25, 64, 6),
@@ -53,7 +53,7 @@ def bootstrap_schemas() -> Iterator[Object]:
 
 
 def _found(level: str) -> Object:
-    """Return the state of a schema whose level is there."""
+    """Return the status of a schema whose level exists."""
     told = dangling_condition(level, there=True)
     order = ("type", "status", "lastTransitionTime", "reason", "message")
     return {"conditions": [{name: told.get(name) or clock.now() for name in order}]}
@@ -68,7 +68,7 @@ def dangling_condition(level: str, *, there: bool) -> Object:
 
 
 def required_spec(wanted: Iterator[Object], name: str) -> Object | None:
-    """Return the spec that an object of a name has to have; None for any."""
+    """Return the mandatory spec of the object with a name; None if it has none."""
     if name not in ("exempt", "catch-all"):
         return None
     return next((obj["spec"] for obj in wanted if obj["metadata"]["name"] == name), None)
@@ -92,7 +92,7 @@ _WHATEVER = [_resources(_ALL, _ALL, _ALL, cluster=True)]
 _WHEREVER = (_ALL, _ALL)
 _LEASES = ("coordination.k8s.io",), ("leases",)
 _BY_USER, _BY_NAMESPACE = "ByUser", "ByNamespace"
-# name -> level, precedence, what tells flows apart, whose requests, resources, and paths with their verbs
+# name: level, precedence, flow distinguisher, subjects, resource rules, and non-resource URLs with verbs
 _SCHEMAS: dict[str, tuple[str, int, str, list[Object], list[Object], tuple[list[str], list[str]] | None]] = {
     "exempt": ("exempt", 1, "", _groups("system:masters"), _WHATEVER, _WHEREVER),
     "probes": ("exempt", 2, "", _groups(*_EVERYBODY), [], (["get"], ["/healthz", "/readyz", "/livez"])),

@@ -1,4 +1,4 @@
-"""FlowSchema: which requests are of which priority. Source: Kubernetes' pkg/apis/flowcontrol/validation."""
+"""Strategy of FlowSchema. Source: Kubernetes' pkg/apis/flowcontrol/validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
 
 class FlowSchemaStrategy(parts.FlowStrategy):
-    """Rules of whom and what a schema is about."""
+    """Strategy of FlowSchema."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Require the two mandatory schemas to have their fixed specs."""
@@ -111,7 +111,7 @@ def _verbs(rule: Object, path: str) -> Iterator[FieldError]:
 
 
 def _alone(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
-    """Reject other values beside "*"."""
+    """Reject other values next to "*"."""
     if _ALL in values and len(values) > 1:
         yield field.invalid(path, values, f"if '*' is present, must not specify other {what}")
 
@@ -148,7 +148,7 @@ def _urls(rule: Object, path: str) -> Iterator[FieldError]:
 
 
 def _url_fault(url: str) -> str:
-    """Return what is wrong with a non-resource URL, or ""."""
+    """Return the fault of a non-resource URL, or ""."""
     if not url:
         return "must not be empty"
     if url == "/":

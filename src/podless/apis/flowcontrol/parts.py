@@ -1,4 +1,4 @@
-"""What both kinds of flow control have in common."""
+"""The common part of both kinds of flow control."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from podless.runtime.meter import each
 
 
 class FlowStrategy(SpecStrategy):
-    """The spec counts as a generation; the status has its own endpoint."""
+    """Strategy with a status subresource and metadata.generation."""
 
     metadata = MetadataPolicy(on_update=(1, 0))
 
@@ -29,7 +29,7 @@ class FlowStrategy(SpecStrategy):
 
 
 def validate_conditions(obj: Object) -> Iterator[FieldError]:
-    """Require conditions to have types, each once."""
+    """Require conditions to have unique types."""
     seen: set[str] = set()
     for place, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
         name, path = condition.get("type") or "", f"status.conditions[{place}].type"

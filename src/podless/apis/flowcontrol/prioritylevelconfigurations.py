@@ -1,4 +1,4 @@
-"""PriorityLevelConfiguration: how many requests of a priority are served at once.
+"""Strategy of PriorityLevelConfiguration.
 
 Source: Kubernetes' pkg/apis/flowcontrol/validation.
 """
@@ -27,13 +27,13 @@ _EXEMPT, _LIMITED = "Exempt", "Limited"
 _QUEUE, _REJECT = "Queue", "Reject"
 _MOST_QUEUES, _MOST_BITS = 10_000_000, 60
 _POSITIVE, _NOT_NEGATIVE = "must be positive", "must be a non-negative integer"
-_OLD = "v1beta3"  # there, 0 shares mean the default, unless the annotation is set
+_OLD = "v1beta3"  # in this version, 0 shares mean the default unless the annotation is set
 _KEEPS_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 _SHARES = 30
 
 
 class PriorityLevelStrategy(parts.FlowStrategy):
-    """A level has limits, or none."""
+    """Strategy of PriorityLevelConfiguration."""
 
     def default(self, version: Version, obj: Object) -> None:
         limited = obj["spec"].get("limited")

@@ -1,1 +1,1 @@
-"""What kinds of networking must obey: a kind a module, imported when it is first asked for."""
+"""The group networking.k8s.io: one module a kind, imported at first use."""

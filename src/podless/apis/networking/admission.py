@@ -1,4 +1,4 @@
-"""An ingress that names no class gets the default one. Source: the DefaultIngressClass plugin of kube-apiserver."""
+"""DefaultIngressClass: sets the default class of Ingresses. Source: the plugin of kube-apiserver."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from podless.kinds.state import State
 from podless.runtime.meter import each
 
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
-_IN_BODY = b"is-default-class"  # in a class that says so; most need not be decoded
+_IN_BODY = b"is-default-class"  # only the classes with these bytes must be decoded
 _NAMED = "kubernetes.io/ingress.class"
 
 
 class DefaultIngressClass(Plugin):
-    """Fills in the class; of several defaults the newest, or the first by name."""
+    """Sets the class of an Ingress without one: of several defaults the newest, then the first by name."""
 
     builtin = True
 

@@ -18,7 +18,7 @@ _CLUSTER, _NAMESPACE = "Cluster", "Namespace"
 
 
 class IngressClassStrategy(SpecStrategy):
-    """IngressClasses."""
+    """Strategy of IngressClass."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return _validate_spec(obj["spec"])

@@ -27,7 +27,7 @@ _NO_NAME = "must be a DNS name, not an IP address"
 
 
 class IngressStrategy(SpecStrategy):
-    """Hosts and paths, and the services behind them."""
+    """Strategy of Ingress."""
 
     blank: ClassVar[Object] = {"loadBalancer": {}}
 

@@ -1,4 +1,4 @@
-"""IPAddress: whose an address of services is. Source: Kubernetes' pkg/apis/networking/validation."""
+"""Strategy of IPAddress. Source: Kubernetes' pkg/apis/networking/validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 
 class IPAddressStrategy(TypedStrategy):
-    """IPAddresses, which refer to the owner of an address."""
+    """Strategy of IPAddress."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
 

@@ -16,13 +16,13 @@ from podless.runtime.meter import each
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _TYPES = ("Ingress", "Egress")
-# what the rules of each direction call those at the other end
+# the field of a rule's peers, by direction
 _SIDES = (("ingress", "from"), ("egress", "to"))
 _SELECTED = ("matchLabels", "matchExpressions", "values")
 
 
 class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
-    """NetworkPolicies."""
+    """Strategy of NetworkPolicy."""
 
     checking = Checking(once="NetworkPoliciesOnce")
     metadata = MetadataPolicy(on_update=(0, 1))

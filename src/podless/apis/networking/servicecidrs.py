@@ -1,4 +1,4 @@
-"""ServiceCIDR: where addresses of services are taken from. Source: Kubernetes' pkg/apis/networking/validation."""
+"""Strategy of ServiceCIDR. Source: Kubernetes' pkg/apis/networking/validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.
 
 
 class ServiceCIDRStrategy(StatusStrategy):
-    """Ranges of Service addresses, at most one of each IP family."""
+    """Strategy of ServiceCIDR: ranges of Service addresses, at most one of each IP family."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
@@ -42,7 +42,7 @@ class ServiceCIDRStrategy(StatusStrategy):
 
 
 def _ranges(given: list[str]) -> list[FieldError]:
-    """Validate CIDRs: in canonical form, of different families."""
+    """Validate CIDRs: in canonical form, and of different families."""
     if not given:
         return [field.required(_PATH, "at least one CIDR required")]
     if len(given) > _MOST_RANGES:

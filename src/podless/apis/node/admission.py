@@ -1,4 +1,4 @@
-"""What the RuntimeClass of a pod adds to it: overhead and scheduling.
+"""RuntimeClass: adds the overhead and scheduling of a pod's RuntimeClass.
 
 Source: Kubernetes' plugin/pkg/admission/runtimeclass.
 """
@@ -19,13 +19,13 @@ from podless.meta.errors import APIError, Internal
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
-_STEPS = 8  # that a comparison of two quantities takes
+_STEPS = 8  # steps to compare two quantities
 _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 _UNASKED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 
 
 class RuntimeClass(Plugin):
-    """What the runtime of a pod costs, and where it is."""
+    """Sets a pod's overhead, node selector and tolerations from its RuntimeClass."""
 
     builtin = True
 
@@ -87,7 +87,7 @@ def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
 
 def _is_equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
     other = other or {}
-    if one == other:  # as they are written, as nearly always
+    if one == other:  # usually the texts are equal
         return True
     if one.keys() != other.keys():
         return False

@@ -25,7 +25,7 @@ _OPERATORS = ("Equal", "Exists")
 
 
 class RuntimeClassStrategy(TypedStrategy):
-    """How pods of the class are run stays; what that costs, and where, may change."""
+    """Strategy of RuntimeClass. The handler is immutable; overhead and scheduling are not."""
 
     allow_unconditional_update = False
     allow_create_on_update = True

@@ -1,4 +1,4 @@
-"""PodSpec, the part that pods and all that makes pods share: its defaults, what it has to be, what is warned of."""
+"""PodSpec, common to pods and workloads: defaults, validation and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pods want to be: with which nodes, near which pods, away from which. Source: pkg/apis/core/validation."""
+"""Validates node affinity, pod affinity and node selectors. Source: pkg/apis/core/validation."""
 
 from __future__ import annotations
 

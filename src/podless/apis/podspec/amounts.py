@@ -1,6 +1,6 @@
-"""Sums of resources: what the containers of a pod ask for together.
+"""Sums of the resources that a pod's containers request.
 
-Init containers run one after the other and those that stay (sidecars) beside all that follow. Source: Kubernetes'
+Init containers run one after the other; sidecars run next to all containers that follow. Source: Kubernetes'
 component-helpers/resource and pkg/apis/core/v1/helper/qos.
 """
 
@@ -15,11 +15,11 @@ from podless.runtime.meter import charge, each
 Amounts = dict[str, int]  # in billionths
 HUGE_PAGES = "hugepages-"
 _COMPUTE = ("cpu", "memory")
-_QUANTITY = 4  # steps that reading a quantity takes
+_QUANTITY = 4  # steps to parse a quantity
 
 
 def is_sidecar(container: Object) -> bool:
-    """Return whether an init container stays while the pod runs."""
+    """Return whether an init container is a sidecar, which keeps running."""
     return container.get("restartPolicy") == "Always"
 
 
@@ -37,7 +37,7 @@ def sum_resources(spec: Object, part: str) -> dict[str, str]:
         if is_sidecar(container):
             _add_amounts(sums, asked)
             _add_amounts(stay, asked)
-            _reach(most, {name: stay[name] for name in asked})  # what stays of other names was reached before
+            _reach(most, {name: stay[name] for name in asked})  # other resources of the sidecars have not grown
         else:
             _reach(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
     _reach(sums, most)
@@ -45,7 +45,7 @@ def sum_resources(spec: Object, part: str) -> dict[str, str]:
 
 
 def format_amount(amount: int, like: str) -> str:
-    """Format an amount in billionths as a quantity, with binary suffixes if `like` has one."""
+    """Format an amount in billionths as a quantity, with a binary suffix if `like` has one."""
     whole, part = divmod(amount, quantity.NANO)
     if not like.endswith("i") or part:
         return quantity.format_quantity(amount, "")

@@ -1,4 +1,4 @@
-"""Claims for volumes, and the templates that they are made from.
+"""Validates volume claims and their templates.
 
 Source: Kubernetes' pkg/apis/core/validation (ValidatePersistentVolumeClaimSpec).
 """
@@ -60,7 +60,7 @@ def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
 
 
 def volume_mode(given: Object, path: str) -> Errors:
-    """Return whether a volume is a device or has a file system."""
+    """Validate volumeMode."""
     mode = given.get("volumeMode")
     if mode is not None:
         yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)

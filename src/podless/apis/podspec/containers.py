@@ -1,4 +1,4 @@
-"""The containers of a pod: what runs in it, before it, and beside it for a look.
+"""Validates the containers of a pod: init, regular and ephemeral ones.
 
 Source: Kubernetes' pkg/apis/core/validation.
 """
@@ -28,7 +28,7 @@ _ACTIONS = ("Restart", "RestartAllContainers")
 _MOST_RULES, _MOST_CODES = 20, 255
 _NOT_INIT = "may not be set for init containers without restartPolicy=Always"
 _NOT_EPHEMERAL = "cannot be set for an Ephemeral Container"
-# what containers for a look may not have
+# fields that ephemeral containers must not have
 _REFUSED = (
     "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
     "startupProbe", "lifecycle",
@@ -37,7 +37,7 @@ _REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """What containers are judged by: of the pod, its sound volumes by name, the names of its claims, its policy."""
+    """The context for validating containers: the pod's valid volumes by name, its claim names, and its policies."""
 
     volumes: Mapping[str, Object]
     claims: Set[str]
@@ -48,7 +48,7 @@ class Pod:
 
 
 def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
-    """Return all containers with their paths, in the order of errors that concern all of them."""
+    """Return all containers with their paths, in the order of errors about all containers."""
     found: list[tuple[Object, str]] = []
     for part in ("initContainers", "containers", "ephemeralContainers"):
         if given := spec.get(part):
@@ -79,7 +79,7 @@ def validate_containers(given: list[Object], path: str, pod: Pod) -> Errors:
 
 
 def validate_init_containers(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
-    """Validate the containers that run before those, and those of them that stay."""
+    """Validate spec.initContainers. regulars: the containers of spec.containers."""
     seen = {container.get("name", "") for container in each(regulars)}
     for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
@@ -139,7 +139,7 @@ def validate_image_spaces(container: Object, path: str) -> Errors:
 
 
 def _common(container: Object, path: str, pod: Pod) -> Errors:
-    """Validate what containers of all kinds have in common."""
+    """Validate the common fields of all types of containers."""
     yield from checks.validate_name(f"{path}.name", container.get("name", ""))
     yield from checks.require_fields(container, path, "image")
     message = container.get("terminationMessagePolicy")
@@ -207,7 +207,7 @@ def _resize(given: list[Object], path: str, restart: str) -> Errors:
 
 
 def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
-    """Validate the restart policy of a container, and its rules. first: of an init container."""
+    """Validate the restart policy and restart rules of a container. first: it is an init container."""
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
     if policy is None:
         if not rules:

@@ -1,7 +1,7 @@
-"""What a pod leaves out, filled in: the defaults of PodSpec, alike in pods and in templates, and those of pods alone.
+"""Defaults of PodSpec, for pods and templates, and defaults of pods only.
 
-What is the same whatever else a pod says is stated in its table (structs/defaults.py), and was filled in before. The
-functions change what they are given. Source: Kubernetes' pkg/apis/core/v1 (defaults, conversion).
+Defaults that do not depend on other fields are in the structs (structs/defaults.py) and set before. The functions
+change their arguments. Source: Kubernetes' pkg/apis/core/v1 (defaults, conversion).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REST = re.compile(rf"(?P<path>{_PART}(?:/{_PART})*+)(?::(?P<tag>\w[\w.-]{{0,127
 _DIGESTS = re.compile(r"@sha256:[a-f0-9]{64}|@sha384:[a-f0-9]{96}|@sha512:[a-f0-9]{128}")
 
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
-# annotations that older servers kept init containers in
+# annotations in which older servers kept init containers
 _DROPPED_ANNOTATIONS = frozenset(
     f"pod.{stage}.kubernetes.io/{what}"
     for stage in ("beta", "alpha")

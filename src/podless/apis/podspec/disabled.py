@@ -1,6 +1,7 @@
-"""Fields of PodSpec that a server as it is installed does not know yet: they are dropped from what is new.
+"""Drops new values of PodSpec fields whose feature gate is off.
 
-Who has one already keeps it. Source: Kubernetes' pkg/api/pod (DropDisabledTemplateFields) and its feature gates.
+Objects that already have such a field keep it. Source: Kubernetes' pkg/api/pod (DropDisabledTemplateFields) and its
+feature gates.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 
 
 def drop_disabled(spec: Object, old: Object | None = None) -> None:
-    """Take away what is not served. old: the spec as it was."""
+    """Drop disabled fields. old: the spec before an update."""
     known = old or {}
     for name in ("schedulingGroup", "workloadRef"):
         if known.get(name) is None:
@@ -42,7 +43,7 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
 
 
 def _restartable(spec: Object) -> Iterator[tuple[Object, bool]]:
-    """Yield the containers that can have rules for restarts, and whether they are no init containers."""
+    """Yield containers that can have restart rules, and whether each is not an init container."""
     for part in ("containers", "initContainers"):
         for container in each(spec.get(part) or ()):
             yield container, part == "containers"

@@ -1,4 +1,4 @@
-"""Volumes on disks and in clouds: what each of their types needs. Persistent volumes have most of them, too.
+"""Validates disk and cloud volumes of pods and persistent volumes.
 
 Source: Kubernetes' pkg/apis/core/validation.
 """
@@ -40,12 +40,12 @@ Check = Callable[[Object, str], Errors]
 
 
 def validate_partitioned(key: str) -> Check:
-    """Return a check of a disk whose ID is the field `key`, and which may have a partition."""
+    """Return a check for a disk with its ID in the field `key` and an optional partition."""
 
     def check(source: Object, path: str) -> Errors:
         yield from checks.require_fields(source, path, key)
         part = source.get("partition") or 0
-        if part:  # 0 is none
+        if part:  # 0 means none
             yield from checks.validate_range(f"{path}.partition", part, 1, 255)
 
     return check
@@ -97,7 +97,7 @@ def _too_long(source: Object, volume: str) -> bool:
 
 
 def validate_portal(volume: Object, source: Object, path: str) -> Errors:
-    """Reject a name of a volume that is too long together with its iSCSI portal."""
+    """Reject a volume name that is too long together with its iSCSI portal."""
     name = volume.get("name", "")
     if _too_long(source, name):
         yield field.invalid(f"{path}.name", name, _PORTAL)
@@ -129,7 +129,7 @@ def validate_cinder(source: Object, path: str) -> Errors:
 
 
 def secret_ref(source: Object, path: str, *parts: str) -> Errors:
-    """Require the name and the given other parts of secretRef, if it is set."""
+    """Require the name and the other given parts of secretRef, if it is set."""
     if (ref := source.get("secretRef")) is not None:
         yield from checks.require_fields(ref, f"{path}.secretRef", "name", *parts)
 
@@ -148,7 +148,7 @@ def validate_quobyte(source: Object, path: str) -> Errors:
 
 
 def _is_pair(pair: str) -> bool:
-    """Return whether a text is a host and a port, as Go splits them."""
+    """Return whether a text is host and port, as Go splits them."""
     host, colon, port = pair.rpartition(":")
     if host.startswith("["):
         return host.endswith("]") and "[" not in host[1:] and "]" not in host[:-1] and "[" not in port
@@ -171,7 +171,7 @@ def fibre_channel(source: Object, path: str) -> Errors:
 
 
 def validate_flex(source: Object, path: str) -> Errors:
-    """Validate a FlexVolume. Its options may not use the domains of Kubernetes."""
+    """Validate a FlexVolume. Its options must not use Kubernetes' domains."""
     yield from checks.require_fields(source, path, "driver")
     for name in each(source.get("options") or ()):
         if f".{name.partition('/')[0].lower()}".endswith(_RESERVED):

@@ -1,4 +1,4 @@
-"""The environment of containers, and what is read of the pod into it or into files.
+"""Validates environment variables, and references to pod fields and resources in variables and files.
 
 Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/pods.
 """
@@ -22,7 +22,7 @@ _OF_PODS = frozenset(
         "status.hostIPs", "status.phase", "status.podIP", "status.podIPs",
     }
 )  # fmt: skip
-# which fields of the pod may be read into variables, and into files
+# fields of the pod that variables can reference, and those that files can
 VARIABLES = (
     "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
     "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
@@ -38,7 +38,7 @@ _SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or
 
 
 def uses_loose_names(spec: Object) -> bool:
-    """Return whether containers of a pod have variables whose names only relaxed validation allows."""
+    """Return whether containers have variables with names that only relaxed validation allows."""
     return any(
         names.check_strict_variable_name(name) and not names.check_variable_name(name)
         for part in ("initContainers", "containers", "ephemeralContainers")
@@ -52,7 +52,7 @@ def uses_loose_names(spec: Object) -> bool:
 
 
 def _variable_check(loose: bool) -> Callable[[str], list[str]]:
-    """Return what checks the names of variables. loose: the pod had names that only relaxed validation allows."""
+    """Return the check for names of variables. loose: the old pod has names that only relaxed validation allows."""
     relaxed = loose or has("RelaxedEnvironmentVariableValidation")
     return names.check_variable_name if relaxed else names.check_strict_variable_name
 
@@ -109,7 +109,7 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
 
 
 def _subscript(label: str) -> tuple[str, str, bool]:
-    """Return the field, the key in brackets behind it, and whether there is one."""
+    """Return the field, the key in brackets after it, and whether there is one."""
     head, quoted, key = label.removesuffix("']").partition("['")
     if not label.endswith("']") or not quoted or not head:
         return label, "", False
@@ -117,7 +117,7 @@ def _subscript(label: str) -> tuple[str, str, bool]:
 
 
 def resource_ref(ref: Object, path: str, *, volume: bool = False) -> Errors:
-    """Validate the resources of a container. volume: read into a file, which needs the container's name."""
+    """Validate a resourceFieldRef. volume: it is for a file, which requires the container's name."""
     name = ref.get("resource", "")
     if volume and not ref.get("containerName"):
         yield field.required(f"{path}.containerName")

@@ -1,4 +1,4 @@
-"""What may change of a pod that waits at a scheduling gate: it may be sent to fewer nodes.
+"""Validates changes of a pod with scheduling gates: its node selectors may only become stricter.
 
 Source: Kubernetes' pkg/apis/core/validation.
 """
@@ -22,7 +22,7 @@ _WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 def validate_gated_selectors(spec: Object, old: Object) -> Errors:
     """Validate node selectors of a pod with scheduling gates.
 
-    Sets them to the old ones, for the comparison of the rest.
+    Then restores the old ones, so that the comparison of the rest ignores them.
     """
     given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
     if given != before:

@@ -1,4 +1,4 @@
-"""Annotations of pods and templates that mean something. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates annotations that configure pods. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _same(given: str, profile: Object, path: str, what: str) -> Errors:
 
 
 def annotation_of(profile: Object) -> str:
-    """Return the annotation of a container that means an AppArmor profile; "" where none does."""
+    """Return the annotation value for an AppArmor profile; "" if there is none."""
     kind, local = profile.get("type"), profile.get("localhostProfile")
     if kind == "Localhost":
         return f"{_LOCAL}{local}" if local else ""

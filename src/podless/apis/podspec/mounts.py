@@ -1,4 +1,4 @@
-"""Where containers have volumes: mounted, and as devices. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates volume mounts and devices of containers. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCK = "can only use volume source type of PersistentVolumeClaim or Ephemeral 
 
 
 def validate_mounts(container: Object, path: str, volumes: Mapping[str, Object]) -> Errors:
-    """Validate the mounts and devices of a container. volumes: those of the pod that are sound, by name."""
+    """Validate the mounts and devices of a container. volumes: the pod's valid volumes by name."""
     mounts, devices = container.get("volumeMounts") or [], container.get("volumeDevices") or []
     if mounts:
         yield from _mounts(mounts, devices, f"{path}.volumeMounts", volumes, _privileged(container))

@@ -1,4 +1,4 @@
-"""What a pod may say because its former state said so already: rules that came later spare what is there.
+"""Options that loosen the validation of a PodSpec for values that its old state already has.
 
 Source: Kubernetes' pkg/api/pod (GetValidationOptionsFromPodSpecAndMeta).
 """
@@ -14,15 +14,15 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 @dataclass(frozen=True, slots=True)
 class PodOptions:
-    """How a PodSpec is judged.
+    """Options for validating a PodSpec.
 
-    pod: it is that of a pod, not of a template. The others are what a former state had already: deletion_cost: one that
-    is no number. selector_values, node_values: values that no label has. spread_selectors: bad selectors of pods to
-    spread over. spread_keys: keys that are in the selector, too. indivisible: parts of huge pages. far_tokens: tokens
-    outside of their volumes. host_sysctls: parameters of the host's namespaces. restarting: init containers that are to
-    be restarted when they are resized. host_devices: devices in a user namespace. host_network: the network of the host
-    in a user namespace. loose_variables: names of environment variables that only relaxed validation allows.
-    no_image: a volume of an image without a reference.
+    pod: it belongs to a pod, not to a template. The others say that the old state has: deletion_cost: one that is not a
+    number. selector_values, node_values: values that no label can have. spread_selectors: invalid selectors in spread
+    constraints. spread_keys: label keys that are also in the selector. indivisible: fractions of huge pages.
+    far_tokens: token paths outside of their volume. host_sysctls: sysctls of host namespaces. restarting: init
+    containers with a resize policy that restarts them. host_devices: devices with a user namespace. host_network: the
+    host's network with a user namespace. loose_variables: names of variables that only relaxed validation allows.
+    no_image: an image volume without a reference.
     """
 
     pod: bool = False

@@ -1,4 +1,4 @@
-"""Files of a volume that are in each other's way: one is where the other has a folder, or both are in one place.
+"""Warns of overlapping files in projected volumes: equal paths, or a file where another path has a directory.
 
 Source: Kubernetes' pkg/api/pod (warnings.go).
 """
@@ -17,7 +17,7 @@ _MOST = 256  # the maximum number of warnings about a volume
 
 
 class File(NamedTuple):
-    """A file, and where it comes from."""
+    """A file, and its source."""
 
     path: str
     source: str
@@ -57,13 +57,13 @@ def _projected(source: Object) -> list[File]:
             return _files(given, f"{shown} {quote(given.get('name', ''))}")
     if (source.get("downwardAPI") or {}).get("items"):
         files = _files(source["downwardAPI"], "DownwardAPI")
-        return files if has("OverlapsOfOthers") else files * 2  # each was taken to be in its own way
+        return files if has("OverlapsOfOthers") else files * 2  # older releases report that each file overlaps itself
     token = source.get("serviceAccountToken")
     return [File(token.get("path", ""), "ServiceAccountToken")] if token is not None else []
 
 
 class _Folder:
-    """What there is of files at one place. here: those that are it, below: those and the ones in it, by their order."""
+    """The files at one path, by index. here: those with this path. below: those and the files in the directory."""
 
     __slots__ = ("below", "here", "inner")
 
@@ -85,7 +85,7 @@ def _clashes(given: list[File], head: str) -> Iterator[str]:
 
 
 def _place(top: _Folder, path: str, place: int) -> list[int]:
-    """Put a file where it belongs. Returns those before it that are in its way."""
+    """Insert a file. Returns the earlier files that overlap it."""
     found: list[int] = []
     folder = top
     for step in each(path.split("/")):

@@ -1,4 +1,4 @@
-"""Probes and hooks of containers. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates probes and lifecycle hooks of containers. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STOP_SIGNALS = {
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What probes and hooks are judged by: the grace period of the pod and its operating system, None if not said."""
+    """The context for probes and hooks: the pod's grace period and operating system, None if not set."""
 
     grace: int | None
     system: Object | None

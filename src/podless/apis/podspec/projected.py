@@ -1,4 +1,4 @@
-"""Files that volumes are made of: keys of secrets and config maps, fields of the pod, tokens.
+"""Validates projected volumes and their files: keys of Secrets and ConfigMaps, pod fields, tokens.
 
 Source: Kubernetes' pkg/apis/core/validation.
 """
@@ -46,7 +46,7 @@ def downward_file(file: Object, path: str) -> Errors:
 
 
 def validate_projected(source: Object, path: str, *, far: bool) -> Errors:
-    """Validate a projected volume. far: accept tokens outside of the volume, as the old pod has them."""
+    """Validate a projected volume. far: accept token paths outside of the volume, as the old pod has them."""
     yield from checks.validate_mode(source, path)
     seen: set[str] = set()
     for place, one in enumerate(each(source.get("sources") or ())):
@@ -98,7 +98,7 @@ def _token(token: Object, where: str, path: str, far: bool) -> Errors:
 
 
 def far_tokens(spec: Object) -> bool:
-    """Return whether a pod has tokens outside of their volumes already."""
+    """Return whether a pod has token paths outside of their volume."""
     for volume in each(spec.get("volumes") or ()):
         for source in (volume.get("projected") or {}).get("sources") or ():
             token = source.get("serviceAccountToken")

@@ -1,4 +1,4 @@
-"""What is reported of a pod's claims and containers. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates a pod's status of claims and containers. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_CLAIMS = (
 _OF_REQUESTS = "must match one of the container's resource requests"
 _HEALTHS = ("Healthy", "Unhealthy", "Unknown")
 EPHEMERAL = "ephemeralContainerStatuses"
-# the statuses of containers, and where the containers are
+# fields with statuses of containers: the field with the containers
 _PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
 
 
@@ -105,7 +105,7 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
 
 
 def _names(claims: list[Object]) -> set[str]:
-    """Return the names of a container's claims, in the form of status errors."""
+    """Return the names of a container's claims, as errors of the status show them."""
     return {
         f"claim:{one.get('name', '')}" + (f"/{one['request']}" if one.get("request") else "") for one in each(claims)
     }

@@ -1,4 +1,4 @@
-"""What containers ask for and are limited to. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates resource requests and limits of containers. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HUGE = amounts.HUGE_PAGES
 _OF_PODS = ("cpu", _HUGE, "memory")
 _REQUESTS = "requests."
 _NATIVE = "kubernetes.io/"
-_AMOUNT = 16  # steps that the checks of an amount take
+_AMOUNT = 16  # steps to validate an amount
 _NOT_FOUND = "must be one of the names in pod.spec.resourceClaims"
 
 NameCheck = Callable[[str, str], Errors]
@@ -50,14 +50,14 @@ def is_native(name: str) -> bool:
 
 
 def may_overcommit(name: str) -> bool:
-    """Return whether containers may be limited to more of a resource than they ask for."""
+    """Return whether limits of a resource may exceed requests."""
     return is_native(name) and not name.startswith(_HUGE)
 
 
 def validate_resources(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
     """Validate the resources of a container. claims: the names of the pod's claims.
 
-    indivisible: any amount of huge pages.
+    indivisible: accept fractions of huge pages.
     """
     return _requirements(resources, path, claims, container_name, indivisible)
 
@@ -117,7 +117,7 @@ def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
 
 
 def indivisible_pages(spec: Object) -> bool:
-    """Return whether containers of a pod have parts of huge pages already."""
+    """Return whether containers of a pod have fractions of huge pages."""
     for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         for part in ("limits", "requests"):
@@ -127,7 +127,7 @@ def indivisible_pages(spec: Object) -> bool:
 
 
 def resource_name(name: str, path: str) -> Errors:
-    """Validate the name of a resource: one of Kubernetes' own, or one below a domain."""
+    """Validate the name of a resource: one of Kubernetes' own, or a domain-prefixed one."""
     found = names.qualified_name(name)
     if found:
         yield from field.invalid_details(path, Stringer(name), found)
@@ -136,14 +136,14 @@ def resource_name(name: str, path: str) -> Errors:
 
 
 def container_name(name: str, path: str) -> Errors:
-    """Validate the name of a resource that containers use."""
+    """Validate the name of a resource of a container."""
     if name not in _OF_CONTAINERS and not _fits_containers(name):
         yield from _container_name(name, path)
 
 
 @bounded_cache(4096)
 def _fits_containers(name: str) -> bool:
-    """Return whether containers may use such a resource; the containers of a pod often have the same ones."""
+    """Return whether containers may use a resource; cached, because a pod's containers often have the same ones."""
     return not any(_container_name(name, ""))
 
 
@@ -165,7 +165,7 @@ def _pod_name(name: str, path: str) -> Errors:
 
 def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
     seen: set[str] = set()
-    parts: dict[str, int] = {}  # claim -> how many of its requests were named
+    parts: dict[str, int] = {}  # number of named requests by claim
     for place, claim in enumerate(each(given)):
         name, request, where = claim.get("name", ""), claim.get("request") or "", f"{path}[{place}]"
         if not name:

@@ -1,4 +1,4 @@
-"""When and where pods are scheduled: tolerations, gates, and how they are spread.
+"""Validates tolerations, scheduling gates and topology spread constraints.
 
 Source: Kubernetes' pkg/apis/core/validation.
 """
@@ -125,7 +125,7 @@ def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
 
 
 def bad_selectors(spec: Object) -> bool:
-    """Return whether a pod is spread over pods by bad selectors already."""
+    """Return whether a pod has spread constraints with invalid selectors."""
     given = spec.get("topologySpreadConstraints") or ()
     return any(
         one.get("labelSelector") is not None and labelselector.validate_selector(one["labelSelector"], "")
@@ -134,7 +134,7 @@ def bad_selectors(spec: Object) -> bool:
 
 
 def bad_keys(spec: Object) -> bool:
-    """Return whether a pod already has label keys that would be rejected now."""
+    """Return whether a pod has label keys that would be rejected now."""
     return any(
         any(True for _ in affinity.label_keys("", one.get("matchLabelKeys") or [], (), one.get("labelSelector")))
         for one in each(spec.get("topologySpreadConstraints") or ())

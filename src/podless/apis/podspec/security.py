@@ -1,4 +1,4 @@
-"""Security contexts of pods and containers. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates security contexts of pods and containers. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
 
 
 def validate_container_context(given: Object | None, path: str, host_users: bool) -> Errors:
-    """Validate the security context of a container. host_users: whether users are those of the host."""
+    """Validate the security context of a container. host_users: the pod uses the host's user namespace."""
     if given is None:
         return
     if given.get("privileged"):
@@ -63,7 +63,7 @@ def _escalation(given: Object, path: str) -> Errors:
 
 
 def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
-    """Validate the security context of a pod. host_sysctls: whether parameters of the host's namespaces may stay."""
+    """Validate the security context of a pod. host_sysctls: accept sysctls of host namespaces."""
     given = spec.get("securityContext") or {}
     yield from checks.validate_ids(given, path, "fsGroup", "runAsUser", "runAsGroup")
     yield from checks.validate_group_ids(given, path)
@@ -101,7 +101,7 @@ def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors
 
 
 def _of_host(name: str, spec: Object) -> str:
-    """Return why a sysctl is rejected, or "": its namespace is the host's."""
+    """Return why a sysctl is rejected, or "": the pod uses the host's namespace."""
     first = next((char for char in each(name) if char in "./"), ".")
     plain = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
     if spec.get("hostNetwork") and plain.startswith("net."):
@@ -112,7 +112,7 @@ def _of_host(name: str, spec: Object) -> str:
 
 
 def host_sysctls(spec: Object) -> bool:
-    """Return whether a pod has parameters of the host's namespaces already."""
+    """Return whether a pod has sysctls of host namespaces."""
     given = (spec.get("securityContext") or {}).get("sysctls") or ()
     return any(_of_host(one.get("name", ""), spec) for one in each(given))
 

@@ -1,4 +1,4 @@
-"""What a new pod says of itself in its selectors and contexts, because it asks for that elsewhere.
+"""Completes a new pod: label selectors from matchLabelKeys, and AppArmor fields from annotations or back.
 
 Source: Kubernetes' pkg/registry/core/pod (strategy.go).
 """
@@ -60,7 +60,7 @@ def set_apparmor_annotations(obj: Object) -> None:
 
 
 def confined_by(obj: Object) -> list[str]:
-    """Return the annotations that name profiles of containers which have no such field."""
+    """Return the annotations with AppArmor profiles of containers that lack the field."""
     return [key for _, key, _ in _unconfined(obj)]
 
 

@@ -1,4 +1,4 @@
-"""What a former state of a pod had already, and may therefore keep.
+"""Computes the options for an update of a PodSpec: what its old state already has, and may keep.
 
 Source: Kubernetes' pkg/api/pod (GetValidationOptionsFromPodSpecAndMeta).
 """

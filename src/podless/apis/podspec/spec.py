@@ -1,4 +1,4 @@
-"""What a PodSpec has to be, part by part, in the order of a real server's errors.
+"""Validates a PodSpec, with errors in kube-apiserver's order.
 
 Source: Kubernetes' pkg/apis/core/validation (ValidatePodSpec).
 """
@@ -29,7 +29,7 @@ _HIDDEN = "when `hostUsers` is false"
 
 
 def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> Errors:
-    """Validate a spec that has its defaults. metadata: of the pod; None for a template."""
+    """Validate a defaulted spec. metadata: of the pod; None for a template."""
     where = containers.visit_containers(spec, path)
     yield from _contents(spec, path, options, metadata)
     yield from _network(spec, path, options)

@@ -1,4 +1,4 @@
-"""What the status of a pod may say. Source: Kubernetes' pkg/apis/core/validation (ValidatePodStatusUpdate)."""
+"""Validates updates of a pod's status. Source: Kubernetes' pkg/apis/core/validation (ValidatePodStatusUpdate)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
 
 
 def _transitions(given: list[Object], before: list[Object], part: str, spec: Object, containers: str) -> Errors:
-    """Reject terminated containers that run again, unless they are to be restarted."""
+    """Reject terminated containers that run again, unless their restart policy allows it."""
     every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if any(
         rule.get("action") == "RestartAllContainers"
@@ -85,7 +85,7 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
 
 
 def _restarted(container: Object, spec: Object, code: int) -> bool:
-    """Return whether a container that has ended runs again."""
+    """Return whether a terminated container may be restarted."""
     policy = container.get("restartPolicy")
     for rule in each(container.get("restartPolicyRules") or ()):
         codes = rule.get("exitCodes") or {}

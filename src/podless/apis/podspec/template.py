@@ -1,4 +1,4 @@
-"""Pods and templates of pods as a whole. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates whole pods and pod templates. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime.meter import each
 
 
 def validate_pod_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """Validate a template that has its defaults. old: the template before an update."""
+    """Validate a defaulted template. old: the template before an update."""
     return list(_template(template, path, _judged(old)))
 
 

@@ -1,6 +1,6 @@
-"""How pods may change: hardly at all; by whom containers are added for a look, and how resources are changed.
+"""Validates updates of pods, which are mostly immutable, and of ephemeral containers and resources.
 
-Source: Kubernetes' pkg/apis/core/validation (ValidatePodUpdate and its like).
+Source: Kubernetes' pkg/apis/core/validation (ValidatePodUpdate and similar functions).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def validate_marks(obj: Object, old: Object) -> Errors:
 
 
 def status_marks(obj: Object, old: Object) -> Errors:
-    """Validate the annotations of a pod whose status is written."""
+    """Validate the annotations of a pod in a status update."""
     return _marks(obj, old)
 
 
@@ -129,7 +129,7 @@ def _gates(given: list[Object], before: list[Object]) -> Errors:
 
 
 def _munged(spec: Object, old: Object) -> Object:
-    """Return the new spec with the old values of all fields that may change."""
+    """Return the new spec with the old values of all mutable fields."""
     out = dict(spec)
     for part in ("containers", "initContainers"):
         if spec.get(part):
@@ -143,7 +143,7 @@ def _munged(spec: Object, old: Object) -> Object:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Return whether two values mean the same: what is empty is as good as what is not there."""
+    """Return whether two values are semantically equal: empty equals absent."""
     return one == other or _plain(one) == _plain(other)
 
 
@@ -250,7 +250,7 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
 
 
 def _memory_limit(container: Object, before: Object, where: str) -> Errors:
-    """Reject a lower or a first limit of memory, unless the container is restarted for it."""
+    """Reject a lower or first memory limit, unless the container is restarted for it."""
     policies = each(container.get("resizePolicy") or ())
     if any((one.get("resourceName"), one.get("restartPolicy")) == ("memory", "RestartContainer") for one in policies):
         return
@@ -285,7 +285,7 @@ def _removed(given: Object | None, before: Object | None, part: str) -> bool:
 
 
 def _without(resources: Object | None) -> Object:
-    """Return resources without CPU and memory, which may change."""
+    """Return resources without CPU and memory, which are mutable."""
     return {
         part: {name: text for name, text in each(given).items() if name not in _COMPUTE}
         if isinstance(given, dict)

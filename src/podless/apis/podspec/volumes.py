@@ -1,4 +1,4 @@
-"""The volumes of a pod: one type each, and what each type needs. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates the volumes of a pod: one type each, and its fields. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def validate_volumes(
 ) -> Errors:
     """Validate volumes. metadata: of the pod; None for a template. sound: gets the valid volumes, by name.
 
-    far: accept tokens outside of the volume. no_image: accept images without a reference, as the old pod has them.
+    far: accept token paths outside of the volume. no_image: accept images without a reference. Both if the old pod has
+    them.
     """
     needs_image = metadata is not None if has("EmptyImageReferences") else not no_image
     pod = (metadata or {}).get("name", "")
@@ -81,7 +82,7 @@ def _source(volume: Object, path: str, *, far: bool, needs_image: bool) -> Error
 
 
 def _claim_name(volume: Object, path: str, metadata: Object | None) -> Errors:
-    """Validate the name of the claim that an ephemeral volume gets."""
+    """Validate the name of an ephemeral volume's claim."""
     pod, name = (metadata or {}).get("name"), volume.get("name")
     if not pod or not name or volume.get("ephemeral") is None or next(iter(_given_sources(volume))) != "ephemeral":
         return
@@ -143,7 +144,7 @@ def _image(source: Object, path: str) -> Errors:
 
 
 def _keyed(key: str) -> Check:
-    """Return a check of a volume with the keys of an object as files. key: the field that names the object."""
+    """Return a check for a volume whose files are keys of an object. key: the field that names the object."""
 
     def check(source: Object, path: str) -> Errors:
         yield from checks.require_fields(source, path, key)
@@ -161,7 +162,7 @@ def _projected(source: Object, path: str) -> Errors:
     return projected.validate_projected(source, path, far=False)
 
 
-# in the order of errors: type -> its check, and what it is called in paths
+# in the order of errors: type: its check, and its name in paths
 _KINDS: dict[str, tuple[Check, str]] = {
     "emptyDir": (_empty, "emptyDir"),
     "hostPath": (host_path, "hostPath"),
@@ -194,5 +195,5 @@ _KINDS: dict[str, tuple[Check, str]] = {
     "ephemeral": (_ephemeral, "ephemeral"),
     "image": (_image, "image"),
 }
-# what errors call a type that is one too many, where that is something else
+# names of surplus types in errors, if they differ; "downwarAPI" is kube-apiserver's spelling
 _REFUSED = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}

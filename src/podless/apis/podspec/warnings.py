@@ -1,4 +1,4 @@
-"""What a client should know of a pod, or a template, that is accepted.
+"""Warnings about accepted pods and templates.
 
 Source: Kubernetes' pkg/api/pod (warnings.go) and pkg/api/node.
 """
@@ -28,7 +28,7 @@ _ANNOTATIONS = {
     "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
     "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
 }
-# volume type -> how errors call it, and what is said of it
+# volume type: its name in warnings, and the text
 _VOLUMES = {
     "photonPersistentDisk": ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
     "gitRepo": ("gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
@@ -45,7 +45,7 @@ _NO_PODS = "a null labelSelector results in matching no pod"
 _SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _BYTES = ("memory", "ephemeral-storage")
-_MOST_PORTS = 64  # of one number that are compared with each other
+_MOST_PORTS = 64  # maximum ports with one number that are compared with each other
 
 
 def warn_of_pod(obj: Object) -> list[str]:
@@ -179,7 +179,7 @@ def _container(container: Object, at: str, spec: Object, notes: dict[str, str], 
 
 
 def _hidden(env: Collection[Object], at: str) -> Iterator[str]:
-    """Yield warnings about variables that hide earlier ones."""
+    """Yield warnings about variables that override earlier ones."""
     seen: set[str] = set()
     for place, one in enumerate(each(env)):
         name, value = one.get("name", ""), one.get("value", "")

@@ -1,4 +1,4 @@
-"""What pods of Windows may say, and what only they may. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates fields that Windows pods require or forbid. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ONLY_DOTS = re.compile(r"[. ]++")
 _NOT_IN_USERS = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
 _USERS = "runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]"
 
-# what a pod's security context may not have, in the order of errors; and where errors see it, where that is elsewhere
+# fields that a pod's security context must not have, in the order of errors; a leading dot marks a field of the spec
 _OF_POD = (
     "appArmorProfile", "seLinuxOptions", ".hostUsers", ".hostPID", ".hostIPC", "seccompProfile", "fsGroup",
     "fsGroupChangePolicy", "sysctls", ".shareProcessNamespace", "runAsUser", "runAsGroup", "supplementalGroups",
@@ -36,7 +36,7 @@ _OF_CONTAINER = (
 
 
 def validate_windows_options(given: Object | None, path: str) -> Errors:
-    """Validate the part of a security context that is about Windows."""
+    """Validate windowsOptions of a security context."""
     if given is None:
         return
     name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
@@ -53,7 +53,7 @@ def validate_windows_options(given: Object | None, path: str) -> Errors:
 
 
 def _user(given: str) -> list[str]:
-    """Return the faults of runAsUserName, which may have a domain."""
+    """Return the faults of runAsUserName, which can have a domain."""
     parts = given.split("\\")
     if not given:
         return ["runAsUserName cannot be an empty string"]
@@ -85,7 +85,7 @@ def _domain(domain: str) -> list[str]:
 
 
 def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
-    """Require all containers or none to be host processes."""
+    """Require that all containers or none are host processes."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     count = 0
     for container, where in each(containers):
@@ -107,7 +107,7 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
 
 
 def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
-    """Validate spec.os, and reject fields that this operating system does not have."""
+    """Validate spec.os, and reject fields that the operating system does not support."""
     given = spec.get("os")
     if given is None:
         return

@@ -1,1 +1,1 @@
-"""What kinds of policy must obey: a kind a module, imported when it is first asked for."""
+"""The group policy: one module a kind, imported at first use."""

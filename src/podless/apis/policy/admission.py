@@ -1,6 +1,6 @@
-"""Pod security: namespaces say by their labels what their pods may do.
+"""PodSecurity: enforces the levels in a namespace's labels.
 
-Source: Kubernetes' pod-security-admission, with a real server's defaults: all is allowed where no label says otherwise.
+Source: Kubernetes' pod-security-admission, with kube-apiserver's defaults: without a label, everything is allowed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MOST_PODS = 3000
 
 
 class _Rule(NamedTuple):
-    """A level in a version of the standards."""
+    """A level in a version of the Pod Security Standards."""
 
     level: str = "privileged"
     version: str = _LATEST
@@ -65,7 +65,7 @@ class _Rule(NamedTuple):
         return _LEVELS.index(self.level)
 
     def found(self, metadata: Object, spec: Object) -> list[tuple[str, str]]:
-        """Return how a pod violates the rule: reasons and details."""
+        """Return a pod's violations of the rule: reasons and details."""
         if self.level == "privileged":
             return []
         minor = RELEASE.minor if self.version == _LATEST else min(int(self.version[3:]), RELEASE.minor)
@@ -73,7 +73,7 @@ class _Rule(NamedTuple):
 
 
 class _Policy(NamedTuple):
-    """What a namespace's labels say; errors: what is wrong with them."""
+    """The policy in a namespace's labels. errors: faults of the labels."""
 
     enforce: _Rule
     audit: _Rule
@@ -131,7 +131,7 @@ class PodSecurity(Plugin):
         attr.warnings += _warn_of_pods(attr.name, rule, await self._list_pods(attr.name))
 
     async def _list_pods(self, namespace: str) -> list[Object]:
-        """Return all pods of a namespace, with the first pod of each controller before all others."""
+        """Return all pods of a namespace, first one pod of each controller."""
         pods = await self._state.load_collection(PODS)
         first: list[Object] = []
         others: list[Object] = []
@@ -170,7 +170,7 @@ def _make_label_error(label: str, value: str, detail: str) -> FieldError:
 
 
 def _is_significant(spec: Object, old: Object) -> bool:
-    """Return whether a change of a pod is one of what it runs."""
+    """Return whether an update of a pod is relevant for the standards."""
     for name in ("containers", "initContainers"):
         images = [[one.get("image") for one in of.get(name) or []] for of in (spec, old)]
         if images[0] != images[1]:

@@ -21,7 +21,7 @@ _BOTH = "minAvailable and maxUnavailable cannot be both set"
 
 
 class PodDisruptionBudgetStrategy(SpecStrategy):
-    """How many pods have to be there, or may be away."""
+    """Strategy of PodDisruptionBudget."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 0), on_status=(0, 0), qualified_finalizers=False)

@@ -1,6 +1,6 @@
-"""The Pod Security Standards: what pods of a level may do, by the version of the standard.
+"""The Pod Security Standards: checks of each level, by version of the standard.
 
-Source: Kubernetes' pod-security-admission/policy. A check gives (reason, detail) where a pod is at odds with it.
+Source: Kubernetes' pod-security-admission/policy. A check returns (reason, detail) for a violation.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _VOLUMES = (
 
 
 class _Pod:
-    """A pod as checks look at it. minor: the version of the standard."""
+    """A pod for the checks. minor: the version of the standard."""
 
     def __init__(self, metadata: Object, spec: Object, minor: int) -> None:
         self.spec = spec
@@ -57,7 +57,7 @@ class _Pod:
         self.apart = minor >= 35 and spec.get("hostUsers") is False
 
     def contexts(self) -> Iterator[tuple[str, Object]]:
-        """Yield the names and security contexts of the containers."""
+        """Yield the names and security contexts of all containers."""
         for one in self.containers:
             yield one["name"], one.get("securityContext") or {}
 
@@ -67,7 +67,7 @@ def _several(one: str, count: int) -> str:
 
 
 def _quoted(texts: Iterable[str]) -> str:
-    """Join texts in quotation marks, without escaping."""
+    """Join texts in double quotes, without escaping."""
     return ", ".join(f'"{text}"' for text in texts)
 
 
@@ -324,7 +324,7 @@ def _user(pod: _Pod) -> Finding:
 
 
 class _Check(NamedTuple):
-    """since: the first version of the standard with it. instead: the baseline check it is asked in the stead of."""
+    """A check. since: the first version of the standard with it. instead: the baseline check that it replaces."""
 
     find: Callable[[_Pod], Finding]
     since: int = 0

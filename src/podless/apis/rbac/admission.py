@@ -1,7 +1,8 @@
-"""Prevents privilege escalation: a user cannot create or bind a role with rights that the user lacks.
+"""Prevents privilege escalation: a user cannot create or bind a role with permissions that the user lacks.
 
-Users with the verb `escalate` on roles, or `bind` on a role, need not have its rights. The plugin runs after all
-mutating ones. Source: "Privilege escalation prevention and bootstrapping" of the Kubernetes documents, as recorded.
+Users with the verb `escalate` on roles, or `bind` on a role, need not have its permissions. The plugin runs after all
+mutating ones. Source: "Privilege escalation prevention and bootstrapping" of the Kubernetes documentation, and recorded
+answers.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ _EVERYTHING: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"
 _ALL_PATHS: PolicyRule = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 _AGGREGATES = "must have cluster-admin privileges to use the aggregationRule"
 _ROLES = {"Role": "roles", "ClusterRole": "clusterroles"}
-_FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")  # what deleting an object needs changed
+# fields that the garbage collector changes
+_FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")
 
 
 class EscalationCheck(Plugin):
-    """Compares what is granted with what the writer may do."""
+    """Compares the granted permissions with those of the writer."""
 
     builtin = True
 
@@ -39,7 +41,7 @@ class EscalationCheck(Plugin):
         return kind.group == GROUP and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Change nothing. Raise Forbidden, or NotFound for a missing role of a binding."""
+        """Raise Forbidden for escalation, or NotFound for a missing role of a binding."""
         obj = attr.obj
         if attr.user.master or obj is None or (attr.old is not None and _is_same(obj, attr.old)):
             return
@@ -55,7 +57,7 @@ class EscalationCheck(Plugin):
             return
         self._check_rights(attr, obj.get("rules") or [])
         if _is_aggregated(obj) or _is_aggregated(attr.old or {}):
-            # what it gathers later is not known now
+            # the rules that it will aggregate are unknown, so it requires all permissions
             lacking, _ = self._authorizer.find_missing_rules(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
             if lacking:
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
@@ -63,7 +65,7 @@ class EscalationCheck(Plugin):
     def _check_binding(self, attr: AdmissionAttributes, ref: Object) -> None:
         name, resource = ref["name"], _ROLES.get(ref["kind"])
         if resource is None:
-            return  # not valid; that is for validation to say
+            return  # invalid; validation reports it
         asked = Attributes("bind", ref["apiGroup"], "", resource, "", attr.namespace, name)
         if self._authorizer.allowed(attr.user, asked):
             return
@@ -90,7 +92,7 @@ def _is_aggregated(role: Object) -> bool:
 
 
 def _is_same(obj: Object, old: Object) -> bool:
-    """Return whether nothing changes but what the collector of garbage has to change."""
+    """Return whether an update changes only fields that the garbage collector changes."""
     return _strip_metadata(obj) == _strip_metadata(old)
 
 

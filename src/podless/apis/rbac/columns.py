@@ -9,7 +9,7 @@ from podless.runtime.meter import each
 
 
 def _subjects(kind: str) -> Callable[[Object], str]:
-    """Read the subjects of one kind, joined; service accounts with their namespaces."""
+    """Return a reader of the subjects of one kind, joined; service accounts with their namespaces."""
 
     def read(obj: Object) -> str:
         found = [subject for subject in each(at(obj, "subjects", default=())) if subject.get("kind") == kind]

@@ -1,4 +1,4 @@
-"""Role, ClusterRole and their bindings: rbac.authorization.k8s.io/v1."""
+"""Strategies of Role, ClusterRole and their bindings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 
 
 class RoleStrategy(TypedStrategy):
-    """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
+    """Strategy of roles. namespaced: it is Role, which cannot have non-resource URLs."""
 
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
@@ -68,7 +68,7 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
 
 
 class RoleBindingStrategy(TypedStrategy):
-    """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
+    """Strategy of bindings, whose roleRef is immutable. roles: the allowed kinds of role."""
 
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS

@@ -1,1 +1,1 @@
-"""The rules of resource.k8s.io: devices, classes of them, and claims to them."""
+"""The group resource.k8s.io: devices, device classes, and resource claims."""

@@ -1,6 +1,6 @@
 """Checks who may request admin access to devices, allocate them to claims, and write their status.
 
-The errors are reported together with those of validation. Source: Kubernetes' pkg/registry/resource.
+Errors are reported together with those of validation. Source: Kubernetes' pkg/registry/resource.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ANY, _SAME = "arbitrary-node:", "associated-node:"
 
 
 class DeviceAccessCheck(Plugin):
-    """Judge claims to devices, and templates of them."""
+    """Checks ResourceClaims and ResourceClaimTemplates."""
 
     builtin = True
 
@@ -56,7 +56,7 @@ class DeviceAccessCheck(Plugin):
         attr.refused += self._check_drivers(user, asked, status, before)
 
     async def _check_admin(self, namespace: str, path: str) -> list[FieldError]:
-        """Reject admin access in namespaces that do not allow it. path: the field that requests it, or ""."""
+        """Reject admin access in namespaces without the label for it. path: the field that requests it, or ""."""
         if not path:
             return []
         entry = await self._state.load_namespace(namespace)
@@ -105,7 +105,7 @@ class DeviceAccessCheck(Plugin):
 
 
 def _find_request(obj: Object) -> str:
-    """Return the path of a request with admin access, or "". A template has the paths of a claim."""
+    """Return the path of a request with admin access, or "". Templates have the same paths as claims."""
     spec = obj["spec"]
     devices = spec.get("spec", spec).get("devices") or {}
     for place, request in enumerate(devices.get("requests") or ()):
@@ -137,7 +137,7 @@ def _get_key(device: Object) -> tuple[str, ...]:
 
 
 def _is_on_node(user: User, allocation: Object) -> bool:
-    """Return whether it is a service account on the one node where the devices are."""
+    """Return whether the user is a service account on the only node that has the devices."""
     node, there = _find_node(allocation), user.extra.get(_NODE, ())
     return (
         bool(node)
@@ -148,7 +148,7 @@ def _is_on_node(user: User, allocation: Object) -> bool:
 
 
 def _find_node(allocation: Object) -> str:
-    """Return the one node that a selector selects by its name, "" where it does something else."""
+    """Return the only node that a selector selects by name, "" for other selectors."""
     terms = (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
     if len(terms) != 1 or terms[0].get("matchExpressions") or len(terms[0].get("matchFields") or ()) != 1:
         return ""

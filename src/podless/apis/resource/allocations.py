@@ -1,4 +1,4 @@
-"""What a claim was given: devices, who may use them, and what drivers tell of them.
+"""Validates the status of ResourceClaims: allocated devices, consumers, and device statuses.
 
 Source: Kubernetes' pkg/apis/resource/validation.
 """
@@ -32,18 +32,18 @@ _ENDING = "new entries may not be added while `deallocationRequested` or `deleti
 
 
 def device_key(device: Object) -> tuple[str, ...]:
-    """Return the key of a device or of a share of one."""
+    """Return the key of a device, or of a share of it."""
     return (*(device[key] for key in ("driver", "pool", "device")), device.get("shareID") or "")
 
 
 def allocated_devices(status: Object) -> set[tuple[str, ...]]:
-    """Return the keys of the devices that a claim has."""
+    """Return the keys of a claim's devices."""
     devices = (status.get("allocation") or {}).get("devices") or {}
     return {device_key(one) for one in each(devices.get("results") or ())}
 
 
 def _shown(name: tuple[str, ...]) -> Object:
-    """Return the name of a device as errors show it."""
+    """Return a device's name as errors show it."""
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""How much of a device there is, and how much of it may be asked for.
+"""Validates capacities of devices, and policies for requests of them.
 
 Source: Kubernetes' pkg/apis/resource/validation.
 """
@@ -20,7 +20,7 @@ _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "
 
 
 def validate_capacity(capacity: Object, path: str, *, shared: bool) -> Errors:
-    """Validate a capacity. shared: whether the device allows multiple allocations."""
+    """Validate a capacity. shared: the device allows multiple allocations."""
     policy, where = capacity.get("requestPolicy"), f"{path}.requestPolicy"
     if policy is None:
         return
@@ -46,7 +46,7 @@ def _values(values: list[str], usual: str, most: str, path: str) -> Errors:
             yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")
     check = partial(_value, most)
     yield from parts.validate_set(values, _MOST_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
-    # more values than there may be are not looked at
+    # surplus values are not compared
     if len(values) > _MOST_VALUES or quantity.parse_quantity(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
@@ -84,5 +84,5 @@ def _range(bounds: Object, usual: str, most: str, path: str) -> Errors:
 
 def _step(text: str, low: str, step: str, path: str) -> Errors:
     each, way = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
-    if not each or math.fmod(way, each):  # a real server fails where the step is zero
+    if not each or math.fmod(way, each):  # kube-apiserver fails if the step is zero
         yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")

@@ -1,4 +1,4 @@
-"""DeviceClass: devices that are alike. Source: Kubernetes' pkg/apis/resource/validation."""
+"""Strategy of DeviceClass. Source: Kubernetes' pkg/apis/resource/validation."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from podless.runtime.jsonobject import Object
 
 
 class DeviceClassStrategy(TypedStrategy):
-    """DeviceClasses. Each change of the spec counts as a generation."""
+    """Strategy of DeviceClass. Each change of the spec increases metadata.generation."""
 
     has_generation = True
     checking = Checking(preload=True, cost=parts.STRAIN)
-    naming = (names.long_name, lambda _: [])  # of a prefix only what is made of it is checked
+    naming = (names.long_name, lambda _: [])  # of a generateName, only the generated name is validated
 
     def load_rules(self) -> None:
         parts.load_cel()

@@ -1,4 +1,4 @@
-"""DeviceTaintRule: a taint on devices. Source: Kubernetes' pkg/apis/resource/validation and pkg/registry/resource."""
+"""Strategy of DeviceTaintRule. Source: Kubernetes' pkg/apis/resource/validation and pkg/registry/resource."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_CONDITIONS = 8
 
 
 class DeviceTaintRuleStrategy(SpecStrategy):
-    """A taint is as old as its effect."""
+    """Strategy of DeviceTaintRule. timeAdded changes with the effect."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 1), status_keeps_all=True)
@@ -53,7 +53,7 @@ class DeviceTaintRuleStrategy(SpecStrategy):
 
 
 def _validate_spec(spec: Object, known_effect: str | None) -> Errors:
-    """Validate a spec. known_effect: the stored effect, which is not validated again; None for a new rule."""
+    """Validate a spec. known_effect: the stored effect, which need not be valid; None for a new rule."""
     selector = spec.get("deviceSelector") or {}
     checks = (("driver", driver_name), ("pool", parts.validate_pool_name), ("device", parts.validate_label))
     for name, check in checks:

@@ -1,4 +1,4 @@
-"""What devices and claims to them have in common: names, lists of so many items, taints, what is said to drivers.
+"""Validates the common parts of devices and claims: names, bounded lists, taints, driver configuration.
 
 Source: Kubernetes' pkg/apis/resource/validation.
 """
@@ -18,8 +18,8 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 MOST_SELECTORS = MOST_CONFIGS = 32
-STRAIN = 16  # of compiling selectors: 30 ms a kilobyte
-MOST_DATA = 10 * 1024  # bytes of what is said to a driver, or by it
+STRAIN = 16  # for compiling selectors, which takes 30 ms for each KiB
+MOST_DATA = 10 * 1024  # maximum bytes of a configuration for a driver, or data from it
 _MOST_POOL = 253
 _MOST_NAME = 32
 _SHORTEST_CUT = 16
@@ -37,7 +37,7 @@ Check = Callable[[Any, str], Errors]
 
 
 def validate_list(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
-    """Validate the items of a list. A list of more than `most` items gets only that error; -1 for no limit."""
+    """Validate the items of a list. If it has more than `most` items (-1: no limit), only that error is reported."""
     items = given or []
     if len(items) > most >= 0:
         yield field.too_many(path, len(items), most)
@@ -76,7 +76,7 @@ def by_key(given: Mapping[str, Any] | None, most: int, longest: int, path: str, 
 
 
 def _cut(text: str, most: int) -> str:
-    """Shorten a long text in its middle."""
+    """Shorten a long text in the middle."""
     given, most = text.encode(), max(most, _SHORTEST_CUT)
     if len(given) <= most:
         return text
@@ -90,7 +90,7 @@ def validate_label(value: str, path: str) -> Errors:
 
 
 def validate_pool_name(name: str, path: str) -> Errors:
-    """Validate the name of a pool: subdomains with slashes between them."""
+    """Validate the name of a pool: DNS subdomains separated by slashes."""
     if not name:
         yield field.required(path)
         return
@@ -108,11 +108,11 @@ def validate_identifier(name: str, path: str) -> Errors:
 
 
 def validate_qualified_name(name: str, path: str) -> Errors:
-    """Validate the name of an attribute or capacity, with a domain before it or without."""
+    """Validate the name of an attribute or capacity, with an optional domain."""
     parts = name.split("/")
     if len(parts) == 1:
         yield from validate_identifier(name, path)
-    elif len(parts) == 2:  # what has more slashes passes on a real server, too
+    elif len(parts) == 2:  # kube-apiserver accepts names with more slashes
         domain, rest = parts
         yield from driver_name(domain, path) if domain else [field.invalid(path, "", "the domain must not be empty")]
         yield from validate_identifier(rest, path) if rest else [field.invalid(path, "", "the name must not be empty")]
@@ -134,7 +134,7 @@ def validate_uid(value: str, path: str) -> Errors:
 
 
 def _unlike_uuid(value: str) -> str:
-    """Return why a text is not a UUID in any form, or "". Source: github.com/google/uuid."""
+    """Return the fault of a text that is not a UUID in any form, or "". Source: github.com/google/uuid."""
     size = len(value.encode())
     if size == 45 and value[:9].lower() != "urn:uuid:":
         return f'invalid urn prefix: "{value[:9]}"'
@@ -147,7 +147,7 @@ def _unlike_uuid(value: str) -> str:
 
 
 def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
-    """Validate a JSON object of a driver. stored: the old object has it too, so accept any length."""
+    """Validate a driver's JSON object. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
     elif not stored and not _short(value):
@@ -213,7 +213,7 @@ def validate_configuration(given: Object, path: str, *, stored: bool = False) ->
 
 
 def load_cel() -> None:
-    """Import what selectors are compiled with, and all that this imports when it is first used."""
+    """Import the modules that compile selectors, which would otherwise be imported at first use."""
     from podless.cel import devices
 
     devices.validate_device_selector('device.driver == ""', "")

@@ -1,4 +1,4 @@
-"""Requests, constraints and configuration of a ResourceClaim.
+"""Validates requests, constraints and configuration of a ResourceClaim.
 
 Source: Kubernetes' pkg/apis/resource/validation.
 """
@@ -22,7 +22,7 @@ _ONE = "exactly one of `exactly` or `firstAvailable` is required"
 _UNKNOWN = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _ATTRIBUTES = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
 
-# the names of requests, with those of the choices that they give
+# names of requests, each with the names of its subrequests
 Known = Mapping[str, Set[str]]
 
 
@@ -43,12 +43,12 @@ def validate_claim(spec: Object, path: str) -> Errors:
 
 
 def validate_request_names(given: list[str] | None, path: str, requests: Known) -> Errors:
-    """Validate the names of some requests."""
+    """Validate references to requests."""
     yield from parts.validate_set(given, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
 def validate_request_name(requests: Known, name: str, path: str) -> Errors:
-    """Validate the name of a request, or of a choice that one gives."""
+    """Validate a reference to a request or subrequest."""
     request, slash, choice = name.partition("/")
     if "/" in choice:
         yield field.invalid(path, name, _UNKNOWN)
@@ -110,7 +110,7 @@ def _configuration(requests: Known, given: Object, path: str) -> Errors:
 
 
 def is_same_spec(one: Object, other: Object) -> bool:
-    """Return whether two specs want the same; no requests are none, however that is written."""
+    """Return whether two specs are equal; a missing list of requests equals an empty one."""
     return _listed(one) == _listed(other)
 
 

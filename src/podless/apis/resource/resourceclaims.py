@@ -1,4 +1,4 @@
-"""ResourceClaim: devices that are wanted, and those that were given. Source: pkg/registry/resource/resourceclaim."""
+"""Strategy of ResourceClaim. Source: pkg/registry/resource/resourceclaim."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
 
 
 class ResourceClaimStrategy(StatusStrategy):
-    """What is wanted stays as it is; the status says what was given, to whom, and how it is."""
+    """Strategy of ResourceClaim, whose spec is immutable."""
 
     metadata = MetadataPolicy(status_keeps_all=True)
     checking = Checking(preload=True, cost=parts.STRAIN)

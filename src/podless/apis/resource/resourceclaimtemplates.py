@@ -1,4 +1,4 @@
-"""ResourceClaimTemplate: what claims are made of. Source: Kubernetes' pkg/apis/resource/validation."""
+"""Strategy of ResourceClaimTemplate. Source: Kubernetes' pkg/apis/resource/validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOLD = ("annotations", "labels")
 
 
 class ResourceClaimTemplateStrategy(TypedStrategy):
-    """What is wanted stays as it is."""
+    """Strategy of ResourceClaimTemplate, whose spec is immutable."""
 
     checking = Checking(preload=True, cost=parts.STRAIN)
 

@@ -1,4 +1,4 @@
-"""ResourceSlice: devices that a driver offers. Source: Kubernetes' pkg/apis/resource/validation."""
+"""Strategy of ResourceSlice. Source: Kubernetes' pkg/apis/resource/validation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_USES, _MOST_COUNTERS, _MOST_TAINTS = 2, 32, 16
 _MOST_ENTRIES, _MOST_ATTRIBUTES, _MOST_VALUE = 32, 48, 64
 _LONGEST_LABEL, _LONGEST_NAME = 63, 63 + 1 + 32  # bytes
 _EITHER = ("devices", "sharedCounters")
-_LISTS = ("ints", "bools", "strings", "versions")  # of a feature that is off, as are the mappings
+_LISTS = ("ints", "bools", "strings", "versions")  # fields of a disabled feature, like the mappings
 _SEMVER = re.compile(
     r"(?:0|[1-9][0-9]*+)\.(?:0|[1-9][0-9]*+)\.(?:0|[1-9][0-9]*+)"
     r"(?:-(?:0|[1-9][0-9]*+(?![0-9A-Za-z-])|[0-9]*+[A-Za-z-][0-9A-Za-z-]*+)"
@@ -50,7 +50,7 @@ _NOT_PLACED = (
 
 
 class ResourceSliceStrategy(TypedStrategy):
-    """A part of a pool of devices; all of it counts as a generation."""
+    """Strategy of ResourceSlice. All changes increase metadata.generation."""
 
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
@@ -131,7 +131,7 @@ def _pool(pool: Object, path: str) -> Errors:
 
 
 def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, several: str) -> Errors:
-    """Require exactly one of the fields that say on which nodes devices can be used."""
+    """Require exactly one of the fields that select nodes."""
     found = []
     for name in each(sorts):
         where, value = f"{path}.{name}", given.get(name)

@@ -1,4 +1,4 @@
-"""What pods and nodes get for the scheduler: priorities, tolerations and taints.
+"""Admission plugins for the scheduler: pod priorities, default tolerations and node taints.
 
 Source: Kubernetes' plugin/pkg/admission (priority, defaulttolerationseconds, nodetaint).
 """
@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _SECONDS = 300
-_SLICE = 1 << 14  # taints that are looked at in one go
+_SLICE = 1 << 14  # taints to search in one go
 _NOT_READY, _UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 _LOWER = "PreemptLowerPriority"
 _DEFAULT = b"globalDefault"
@@ -28,7 +28,7 @@ _GIVEN = "must not be provided in pod spec; priority admission controller comput
 
 
 class TaintNodesByCondition(Plugin):
-    """A new node is not ready."""
+    """Adds the not-ready taint to new nodes."""
 
     builtin = True
 
@@ -42,7 +42,7 @@ class TaintNodesByCondition(Plugin):
         taints = spec.get("taints") or []
         for start in range(0, len(taints), _SLICE):
             if start:
-                await asyncio.sleep(0)  # others go on
+                await asyncio.sleep(0)  # let other requests run
             if any(
                 one.get("key") == _NOT_READY and one.get("effect") == "NoSchedule"
                 for one in taints[start : start + _SLICE]
@@ -99,7 +99,7 @@ class Priority(Plugin):
         return found
 
     async def _find_default(self) -> Object | None:
-        """Return the default class; of several that with the lowest number."""
+        """Return the default class; of several, that with the lowest value."""
         collection = await self._state.load_collection(PRIORITY_CLASSES)
         entries = each(collection.entries_under(PRIORITY_CLASSES.prefix)[0])
         every = [entry.decode() for entry in entries if _DEFAULT in entry.body]
@@ -122,7 +122,7 @@ class Priority(Plugin):
 
 
 class DefaultTolerationSeconds(Plugin):
-    """A pod stays on a node that is not ready, or not reachable, for a while."""
+    """Adds tolerations for nodes that are not ready or unreachable, for 300 seconds."""
 
     builtin = True
 

@@ -14,10 +14,10 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
 _RESERVED = "system-"
-_MOST = 1000000000  # of those that are not the system's
+_MOST = 1000000000  # maximum value of classes that are not the system's
 _POLICIES = ("PreemptLowerPriority", "Never")
 _CRITICAL = 2 * _MOST
-# those that are there from the start
+# the initial classes
 SYSTEM: tuple[Object, ...] = (
     {
         "metadata": {"name": "system-cluster-critical"},
@@ -36,7 +36,7 @@ _KNOWN = {known["metadata"]["name"]: known for known in SYSTEM}
 
 
 class PriorityClassStrategy(TypedStrategy):
-    """A number stays what it is; the names of the system are kept for it."""
+    """Strategy of PriorityClass. The value is immutable; names of the system are reserved."""
 
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
@@ -81,7 +81,7 @@ def _is_known(obj: Object) -> bool:
 
 
 def _unknown(obj: Object) -> str:
-    """Return why a class is not one of the system's, or ""."""
+    """Return why a class is not a system class, or ""."""
     name = obj["metadata"]["name"]
     known = _KNOWN.get(name)
     if known is None:

@@ -1,4 +1,4 @@
-"""What is carried over from an object as it was, and what a write of the status leaves alone."""
+"""Keeps parts of the old object in updates, such as the metadata in status updates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-# what one writes of metadata for people and controllers
+# metadata that clients and controllers set
 TOLD = ("labels", "annotations", "finalizers", "ownerReferences")
 _OWN = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletionGracePeriodSeconds", "managedFields")
 
@@ -23,7 +23,7 @@ def keep_metadata(obj: Object, old: Object) -> None:
 
 
 def keep_parts(obj: Object, before: Object, *names: str) -> None:
-    """Restore these parts of an object from before; remove those that were not set."""
+    """Restore parts of an object from `before`; remove those that were not set."""
     for name in names:
         if name in before:
             obj[name] = before[name]

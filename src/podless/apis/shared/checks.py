@@ -1,4 +1,4 @@
-"""Small checks that many fields share; each gives the errors of one field.
+"""Small checks for fields of many kinds.
 
 Source: Kubernetes' pkg/apis/core/validation and k8s.io/apimachinery's util/validation.
 """
@@ -44,7 +44,7 @@ def validate_name(
 
 
 def require_fields(obj: Object, path: str, *keys: str) -> Errors:
-    """Require fields that are not empty."""
+    """Require fields to be set and not empty."""
     return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
 
 
@@ -93,19 +93,19 @@ def validate_port(path: str, value: int | str | None) -> Errors:
 
 
 def validate_ids(obj: Object, path: str, *keys: str) -> Errors:
-    """Validate the numbers of users and groups."""
+    """Validate user and group IDs."""
     for key in keys:
         yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
 
 
 def validate_group_ids(obj: Object, path: str) -> Errors:
-    """Validate the numbers of further groups."""
+    """Validate supplemental group IDs."""
     for place, group in enumerate(each(obj.get("supplementalGroups") or ())):
         yield from validate_range(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
 
 
 def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
-    """Validate the permissions of files."""
+    """Validate a file mode."""
     value = obj.get(key)
     if value is not None and not 0 <= value <= _MOST_MODE:
         yield field.invalid(f"{path}.{key}", value, _MODES)

@@ -1,9 +1,8 @@
-"""Printer columns: what a column is, and the readers and columns that several groups share.
+"""Printer columns: the definition of a column, and common readers and columns.
 
-The module `columns` of a group has COLUMNS: the columns of its kinds by plural. Where a list is not sorted by name it
-also has ORDERS: the sort keys of objects by plural. publish/table/layout.py imports it at the first Table of the group.
-A path is a text such as "spec.replicas"; code that computes a cell reads the object with `at`. Source: the recorded
-tables.
+The module `columns` of a group has COLUMNS: the columns of its kinds by plural. If a list is not sorted by name it also
+has ORDERS: the sort keys of objects by plural. publish/table/layout.py imports it at the first Table of the group. A
+path is a string such as "spec.replicas"; code that computes a cell reads the object with `at`. Source: recorded Tables.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ _OPERATORS = {"In": "in", "NotIn": "notin"}
 
 
 class Lapse(NamedTuple):
-    """A text with a span of time in it: from `since` until now, or to an `until` that is given as well.
+    """A text that contains a duration: from `since` until now, or until a given `until`.
 
-    Without `since` it is the text before. What stands around the span are letters that JSON has as they are.
+    Without `since` it is only the text before. The surrounding texts must need no JSON escapes.
     """
 
     before: str
@@ -35,9 +34,9 @@ class Lapse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """A cell that tells how long ago a time was.
+    """A cell with the time since a timestamp.
 
-    read: gives the time as text, "" for no time; a Lapse for more than the time; all else has no cell.
+    read: returns the timestamp, "" for none; a Lapse if the cell contains more; None for an empty cell.
     """
 
     read: Callable[[Any], Any]
@@ -45,10 +44,10 @@ class Age:
 
 @dataclass(frozen=True, slots=True)
 class PrinterColumn:
-    """One column of a Table: its entry in columnDefinitions, and how the cell of an object is read.
+    """One column of a Table: its entry in columnDefinitions, and the function that reads an object's cell.
 
-    name: "" for a cell without an entry. field: the field whose text describes the column where it has no description,
-    as STRUCT.FIELD; FOLDER/STRUCT.FIELD for a struct of another group. releases: those that have it, "" for all.
+    name: "" for a cell without an entry. field: STRUCT.FIELD (FOLDER/STRUCT.FIELD in another group) whose text is the
+    default description. releases: that have the column, "" for all.
     """
 
     name: str
@@ -65,47 +64,47 @@ Columns = Mapping[str, tuple[PrinterColumn, ...]]
 
 
 def at(obj: Any, *path: str, default: Any = "") -> Any:
-    """Return what is at a path of keys, or the default where there is nothing."""
+    """Return the value at a path of keys, or the default if it is missing or null."""
     for key in path:
         obj = obj.get(key) if isinstance(obj, dict) else None
     return default if obj is None else obj
 
 
-# readers of what is at a path
+# readers of the value at a path
 
 
 def value(path: str, default: Any = "") -> Reader:
-    """Read a value as it is."""
+    """Return a reader of the value."""
     keys = path.split(".")
     return lambda obj: at(obj, *keys, default=default)
 
 
 def text(path: str, default: str = "") -> Callable[[Object], str]:
-    """Read a value as a text."""
+    """Return a reader of the value as a string."""
     keys = path.split(".")
     return lambda obj: str(at(obj, *keys, default=default))
 
 
 def number(path: str) -> Callable[[Object], int]:
-    """Read a number, 0 where there is none."""
+    """Return a reader of a number; a missing one is 0."""
     keys = path.split(".")
     return lambda obj: int(at(obj, *keys, default=0))
 
 
 def count(path: str) -> Callable[[Object], int]:
-    """Read how many items there are."""
+    """Return a reader of the number of items."""
     keys = path.split(".")
     return lambda obj: len(at(obj, *keys, default=()))
 
 
 def ratio(ready: str, wanted: str) -> Callable[[Object], str]:
-    """Read two numbers, as 1/2."""
+    """Return a reader of two numbers, such as 1/2."""
     ready_number, wanted_number = value(ready, 0), value(wanted, 0)
     return lambda obj: f"{ready_number(obj)}/{wanted_number(obj)}"
 
 
 def joined(path: str, empty: str = "") -> Callable[[Object], str]:
-    """Read a list of texts, with commas between them."""
+    """Return a reader of a list of strings, joined by commas."""
     keys = path.split(".")
     return lambda obj: ",".join(at(obj, *keys, default=())) or empty
 
@@ -129,14 +128,14 @@ def _column(
 
 
 def path_of(field: str) -> str:
-    """Return where objects have a field: of a struct DeploymentSpec in spec, of a DeploymentStatus in status."""
+    """Return the path of a field: in spec for the struct DeploymentSpec, in status for DeploymentStatus."""
     struct, _, name = field.partition(".")
     part = "spec." if struct.endswith("Spec") else "status." if struct.endswith("Status") else ""
     return part + name
 
 
-# Make a column of a name, the field that it shows (or a sentence), and a path or a reader where this is not the field
-# itself. wide: only `kubectl get -o wide` shows it.
+# Make a column from a name, a field (or a description), and a path or reader (default: the field's path). wide: only
+# `kubectl get -o wide` shows it.
 string = partial(_column, "string", text)
 integer = partial(_column, "integer", number)
 boolean = partial(_column, "boolean", partial(value, default=False))
@@ -145,8 +144,8 @@ _CREATED = "meta/ObjectMeta.creationTimestamp"
 _CREATED_AT = "metadata.creationTimestamp"
 NAME = string("Name", "meta/ObjectMeta.name", "metadata.name", format="name")
 AGE = string("Age", _CREATED, Age(text(_CREATED_AT)))
-# the columns of kinds that choose none; a custom kind's age is a date, empty where it has none (a bookmark), and the
-# default of built-in ones a time
+# the default columns. A custom kind's age is a date, empty without creationTimestamp (in bookmarks); that of built-in
+# kinds is a string
 AGED = (NAME, PrinterColumn("Age", "date", Age(value(_CREATED_AT, None)), field=_CREATED))
 DATED = (NAME, PrinterColumn("Created At", "date", text(_CREATED_AT), field=_CREATED))
 SCALE = (
@@ -154,7 +153,7 @@ SCALE = (
     integer(
         "Desired",
         "autoscaling/ScaleSpec.replicas",
-        lambda obj: at(obj, "spec", "replicas", default=None) or None,  # left out of a Scale when it is 0
+        lambda obj: at(obj, "spec", "replicas", default=None) or None,  # 0 is omitted
     ),
     integer("Available", "autoscaling/ScaleStatus.replicas", value("status.replicas", 0)),
     AGED[1],
@@ -162,7 +161,7 @@ SCALE = (
 
 
 def class_name(*marks: str) -> PrinterColumn:
-    """Make the column with the name of a class; "(default)" follows where one of these annotations is "true"."""
+    """Make the column with a class name; "(default)" is added if one of these annotations is "true"."""
 
     def read(obj: Object) -> str:
         name, annotations = str(at(obj, "metadata", "name")), at(obj, "metadata", "annotations", default={})
@@ -172,7 +171,7 @@ def class_name(*marks: str) -> PrinterColumn:
 
 
 def containers(path: str, *, wide: bool = True) -> tuple[PrinterColumn, PrinterColumn]:
-    """Make the columns with the names and images of the containers in the PodSpec at a path."""
+    """Make the columns with names and images of the containers in the PodSpec at a path."""
     keys = path.split(".")
 
     def read(field: str) -> Callable[[Object], str]:
@@ -185,16 +184,16 @@ def containers(path: str, *, wide: bool = True) -> tuple[PrinterColumn, PrinterC
 
 
 def selector(field: str, path: str = "", empty: str = NONE) -> PrinterColumn:
-    """Make the column of the wide view with a LabelSelector. path: where it is not the field's own."""
+    """Make the wide column of a LabelSelector. path: default the field's path."""
     read = value(path or path_of(field), None)
     return string("Selector", field, lambda obj: format_selector(read(obj), empty), wide=True)
 
 
-# texts
+# strings
 
 
 def format_selector(given: Any, empty: str = NONE) -> str:
-    """Write a LabelSelector as a text, by key."""
+    """Format a LabelSelector as a string, sorted by key."""
     found = [(key, f"{key}={value}") for key, value in each(at(given, "matchLabels", default={})).items()]
     found += [(one["key"], _requirement(one)) for one in each(at(given, "matchExpressions", default=()))]
     return ",".join(text for _, text in sorted(each(found), key=lambda pair: pair[0])) or empty
@@ -208,23 +207,23 @@ def _requirement(one: Mapping[str, Any]) -> str:
 
 
 def labels(path: str) -> Callable[[Object], str]:
-    """Read a map of labels as a text, by key."""
+    """Return a reader of a label map as a string, sorted by key."""
     read = value(path, {})
     return lambda obj: ",".join(f"{key}={value}" for key, value in sorted(each(read(obj)).items())) or NONE
 
 
 def shorten(found: Sequence[str], joint: str = ",", most: int = 3) -> str:
-    """Join the first of some texts, and say how many more there are."""
+    """Join the first texts, and append how many more there are."""
     more = len(found) - most
     return joint.join(found[:most]) + (f" + {more} more..." if more > 0 else "")
 
 
 def balancer_addresses(obj: Object) -> str:
-    """Return the addresses that a load balancer was given."""
+    """Return the ingress addresses of a load balancer."""
     ingress = at(obj, "status", "loadBalancer", "ingress", default=())
     return ",".join(sorted({at(one, "ip") or at(one, "hostname") for one in each(ingress)} - {""}))
 
 
 def find_condition(holder: Any, name: str) -> Any:
-    """Return the first condition of a type among the conditions of a status, {} where there is none."""
+    """Return the first condition of a type in a status, {} if there is none."""
     return next((one for one in each(at(holder, "conditions", default=())) if one["type"] == name), {})

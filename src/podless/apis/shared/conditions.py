@@ -1,4 +1,4 @@
-"""Conditions of metav1. Source: ValidateConditions in k8s.io/apimachinery's pkg/apis/meta/v1/validation."""
+"""Validates metav1 Conditions. Source: ValidateConditions in k8s.io/apimachinery's pkg/apis/meta/v1/validation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REASON_MOST, _MESSAGE_MOST = 1 << 10, 1 << 15  # bytes
 
 
 def validate_conditions(conditions: Sequence[Object] | None, path: str) -> Errors:
-    """Validate a list of conditions, each type of which may be there once."""
+    """Validate a list of conditions, whose types must be unique."""
     seen = set[str]()
     for place, condition in enumerate(each(conditions or ())):
         where, type_ = f"{path}[{place}]", condition.get("type") or ""
@@ -36,13 +36,13 @@ def validate_conditions(conditions: Sequence[Object] | None, path: str) -> Error
 
 
 def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
-    """Return the first of these types that is True, "" if none is."""
+    """Return the first of these types whose condition is True, "" if there is none."""
     held = {one.get("type") for one in each(conditions or ()) if one.get("status") == "True"}
     return next((type_ for type_ in types if type_ in held), "")
 
 
 def validate_reason(reason: str, path: str, most: int) -> Errors:
-    """Validate the reason of a condition: one word of at most so many bytes."""
+    """Validate the reason of a condition: one word of at most `most` bytes."""
     if not reason:
         yield field.required(path)
         return

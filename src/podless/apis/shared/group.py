@@ -1,6 +1,6 @@
-"""API groups as data: what the group.py of a folder declares of a group and its kinds.
+"""The classes with which the group.py of a folder declares an API group and its kinds.
 
-Rules are named here, and imported with the structs when something of a kind is first asked for (kinds/late.py).
+Rules are declared by name, and imported with the structs at first use (kinds/late.py).
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ from podless.runtime.release import covers
 from podless.structs.structfiles import find_home, folder_of, load_struct
 from podless.structs.structs import Struct
 
-# in the order that discovery shows them
+# in the order of discovery
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 READ = "get list watch"
 WRITE = "create delete deletecollection patch update"
-CUSTOM = 1000  # the priority of groups that definitions make
+CUSTOM = 1000  # the priority of groups of definitions
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
     """A built-in API group; name is "" for core.
 
-    priority: groups with a higher one are listed first. version_priorities: the same for versions, if they differ from
-    the usual ones. needed: the server needs the kinds, so they cannot be left out. off: versions that are served only
-    with --runtime-config.
-    view, edit, admin: the rules that the group adds to these roles: verbs and resources, separated by spaces, then
-    API groups if they differ from this one. package: the prefix of the version in the names of OpenAPI components, if
-    it does not follow from the name. apart: the group is not in the scheme that most groups share.
+    priority: discovery lists groups with a higher one first. version_priorities: the same for versions, if they differ
+    from the usual ones. needed: the server needs the kinds, so they cannot be left out. off: versions that are served
+    only with --runtime-config. view, edit, admin: the rules that the group adds to these roles: verbs and resources,
+    separated by spaces, then API groups if they differ from this one. package: the prefix of the version in names of
+    OpenAPI components, if it does not follow from the name. apart: the group is not in the scheme that most groups
+    share.
 
-    Kinds that kube-apiserver's decoder also knows: unlisted: by version, those without a list that are not declared as
-    kinds; earlier: those of versions that are not served, "*" for those of v1; moved: by the group that has them now.
+    Kinds that kube-apiserver's decoder also knows: unlisted: by version, kinds without a list that are not declared;
+    earlier: those of versions that are not served, "*" for those of v1; moved: by the group that has them now.
 
-    kinds: all kinds in discovery. optional: those that a server can leave out. sent: kinds that are only sent to
-    subresources.
+    kinds: all kinds in discovery. optional: those that can be left out. sent: kinds that are only sent to subresources.
     """
 
     name: str
@@ -63,7 +62,7 @@ class Group:
     sent: list[Kind] = field(init=False, default_factory=list)
 
     def kind(self, noun: str, *short: str, needed: bool = False, **facts: Any) -> Kind:
-        """Declare a kind that is served; the arguments are those of `_declare`."""
+        """Declare a served kind; for the arguments see `_declare`."""
         kind = self._declare(noun, short, **facts)
         self.kinds.append(kind)
         if not (needed or self.needed):
@@ -71,7 +70,7 @@ class Group:
         return kind
 
     def review(self, noun: str, *, namespaced: bool = False) -> Kind:
-        """Declare a kind whose objects are answered and not stored."""
+        """Declare a virtual kind, whose objects are answered and not stored."""
         return self.kind(noun, namespaced=namespaced, verbs=("create",), virtual=True)
 
     def send(self, noun: str, **facts: Any) -> Kind:
@@ -82,9 +81,9 @@ class Group:
         return kind
 
     def registered(self) -> dict[str, list[str]]:
-        """Return the names of all kinds and lists that a real server's decoder knows, by version.
+        """Return the names of all kinds and lists that kube-apiserver's decoder knows, by version.
 
-        Kinds that only newer releases have than the recorded one are not among them.
+        Kinds of releases newer than the recorded one are left out.
         """
         found: dict[str, list[str]] = {}
         for kind in (*self.kinds, *self.sent):
@@ -120,12 +119,11 @@ class Group:
     ) -> Kind:
         """Return a kind that is stored in the first of its versions.
 
-        rules: the place of its strategy, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY
-        in the module named after the plural; none for virtual kinds). below: subresources other than status and scale.
+        rules: the place of its strategy, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY in
+        the module named after the plural; none for virtual kinds). below: subresources other than status and scale.
         status_ahead: as in Version. deprecated: the warning to users of a version. deprecated_in: the releases that
-        send it. others: the place of the kinds that show the same objects.
-        releases: those that serve the kind, "" for all (runtime/release.py); a mapping has those of single versions.
-        home and facts: as in Kind.
+        send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
+        all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
         """
         plural, told = plural or _plural(noun), deprecated or {}
         spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases
@@ -168,7 +166,7 @@ class Group:
 
 
 def _plural(noun: str) -> str:
-    """Return the plural as Kubernetes makes it."""
+    """Return the plural by Kubernetes' rules."""
     name = noun.lower()
     if name.endswith("s"):
         return f"{name}es"
@@ -180,7 +178,7 @@ def _listed(noun: str, *, virtual: bool = False) -> tuple[str, ...]:
 
 
 def _load(reference: str) -> Any:
-    """Return what a text such as core.pods:STRATEGY names below podless.apis."""
+    """Import what a reference such as core.pods:STRATEGY names below podless.apis."""
     module, _, name = reference.partition(":")
     return getattr(import_module(f"podless.apis.{module}"), name)
 

@@ -1,4 +1,4 @@
-"""Fields that stay as they were given."""
+"""Validates that fields do not change."""
 
 from __future__ import annotations
 

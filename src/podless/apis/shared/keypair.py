@@ -1,4 +1,4 @@
-"""What Go's crypto/tls says of a certificate and a key that do not make a pair."""
+"""The errors of Go's crypto/tls for a certificate and a key that do not match."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_pem_blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def read_pem_headers(text: bytes) -> Iterator[tuple[str, bytes, bool]]:
-    """Yield type, DER and whether there are headers, for each PEM block. Ignores malformed blocks."""
+    """Yield type, DER and whether there are headers, for each PEM block. Malformed blocks are skipped."""
     type_, body, has_headers = b"", list[bytes](), False
     for line in each(text.splitlines()):
         line = line.rstrip()
@@ -50,7 +50,7 @@ def read_pem_headers(text: bytes) -> Iterator[tuple[str, bytes, bool]]:
                 der = base64.b64decode(b"".join(body), validate=True)
                 yield type_.decode("utf-8", "replace"), der, has_headers
             type_ = b""
-        elif type_ and b":" in line:  # a header, as old keys have them
+        elif type_ and b":" in line:  # a header of an old key
             has_headers = True
         elif type_:
             body.append(line)
@@ -74,7 +74,7 @@ def _no_key(skipped: list[str]) -> str:
 
 
 def _mismatch(certificate: bytes, key: bytes) -> str:
-    # takes its time, and is needed with the first secret of this type only
+    # a slow import, needed only for Secrets of this type
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_der_private_key

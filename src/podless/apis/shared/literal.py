@@ -1,8 +1,8 @@
-"""Kinds whose generation counts how a change is written: an empty list or map is not what leaving it out is.
+"""Strategies of kinds that increase metadata.generation for a field that is written empty instead of omitted.
 
-A real server compares these as Go values, in which a list that is empty and one that is not there differ; what it
-stores has neither, so that each change that writes one counts. Source: `reflect.DeepEqual` in the strategies of
-NetworkPolicy and of the webhook configurations.
+kube-apiserver compares Go values, in which an empty and a missing list differ. It stores neither, so each update that
+writes an empty one increases the generation. Source: `reflect.DeepEqual` in the strategies of NetworkPolicy and of the
+webhook configurations.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from podless.runtime.meter import each
 
 
 class _Map(dict[str, Any]):
-    """What is wanted, written with something empty."""
+    """A wanted part (a map) that was written with empty fields."""
 
 
 class _List(list[Any]):
-    """The same of several."""
+    """The same for a list."""
 
 
 class LiteralStrategy(TypedStrategy):
-    """Notes whether what is wanted was written with something empty that is not stored.
+    """Records whether the wanted part was written with empty fields, which are not stored.
 
-    part: the field that says what is wanted. empties: the lists, maps and bytes in it, by their names.
+    part: the field of the wanted part. empties: names of the lists, maps and bytes in it.
     """
 
     part: ClassVar[str] = "spec"
@@ -41,7 +41,7 @@ class LiteralStrategy(TypedStrategy):
         self._mark(obj, serializer.decode_json(raw))
 
     def differs(self, obj: Object, old: Object) -> bool:
-        """Return whether an object wants something else than it did."""
+        """Return whether the wanted part differs."""
         wanted = obj.get(self.part)
         return isinstance(wanted, _Map | _List) or wanted != old.get(self.part)
 
@@ -51,7 +51,7 @@ class LiteralStrategy(TypedStrategy):
             obj[self.part] = _Map(kept) if isinstance(kept, dict) else _List(kept)
 
     def _lost(self, given: Any, kept: Any) -> bool:
-        """Return whether something empty was given that was not kept."""
+        """Return whether an empty field was given and dropped."""
         if isinstance(given, dict) and isinstance(kept, dict):
             return any(
                 (name in self.empties and item in ([], {}, "") and not kept.get(name))

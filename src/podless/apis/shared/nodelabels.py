@@ -1,4 +1,4 @@
-"""Labels of nodes that have become others. Source: Kubernetes' pkg/api/node."""
+"""Deprecated labels of nodes. Source: Kubernetes' pkg/api/node."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-# label -> the one it has become, and since which version
+# label: its replacement, and the version since when
 RENAMED = {
     "beta.kubernetes.io/arch": ("kubernetes.io/arch", "v1.14"),
     "beta.kubernetes.io/os": ("kubernetes.io/os", "v1.14"),

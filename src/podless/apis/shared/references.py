@@ -1,4 +1,4 @@
-"""References to objects and controllers elsewhere: their parts are checked, whether they are there is not.
+"""Validates references to objects and controllers, but not that these exist.
 
 Source: Kubernetes' pkg/apis/networking/validation and k8s.io/apimachinery's util/validation.
 """

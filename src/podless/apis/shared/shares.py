@@ -1,4 +1,4 @@
-"""Shares, which are numbers or percentages. Source: Kubernetes' pkg/apis/apps/validation."""
+"""Validates fields that are numbers or percentages. Source: Kubernetes' pkg/apis/apps/validation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def at_most_all(path: str, value: Any) -> list[FieldError]:
 
 
 def read_int_or_percent(value: Any) -> int:
-    """Return the number of a number or percentage; 0 for anything else."""
+    """Return the number in a number or percentage; 0 for anything else."""
     parts = _percent(value)
     if parts is not None:
         return parts

@@ -1,4 +1,4 @@
-"""Strategies of kinds whose spec has a template that pods are made of."""
+"""Strategies of kinds with a pod template in their spec."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 
 class TemplateStrategy(SpecStrategy):
-    """A spec with a template of pods, of which what is not served is dropped."""
+    """Strategy of kinds with a pod template; drops its disabled fields."""
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
@@ -31,9 +31,9 @@ class TemplateStrategy(SpecStrategy):
 
 
 class ReplicasStrategy(TemplateStrategy):
-    """The same where the template is what pods are made of that a selector finds.
+    """Strategy of kinds with a pod template and a selector for its pods.
 
-    named: the pods have the object's name in theirs, so that it is best a label.
+    named: pods contain the object's name in theirs, so it should be a DNS label.
     """
 
     named = True

@@ -1,4 +1,4 @@
-"""The template of the pods that an object makes: its defaults, rules and warnings, and what selects its pods.
+"""Defaults, rules and warnings of a pod template, and of the selector for its pods.
 
 Source: Kubernetes' pkg/apis/apps/validation and pkg/api/pod.
 """
@@ -22,12 +22,12 @@ _NAMED = (
 
 
 def default_template(template: Object) -> None:
-    """Fill in what the template leaves out."""
+    """Set the defaults of a template."""
     podspec.default_pod_template(template)
 
 
 def trim_template(template: Object | None, old: Object | None = None) -> None:
-    """Drop what is not served. old: the template that it replaces."""
+    """Drop disabled fields. old: the template before an update."""
     if template is not None:
         podspec.drop_disabled(template["spec"], old["spec"] if old is not None else None)
 
@@ -38,7 +38,7 @@ def validate_template(template: Object, path: str, old: Object | None = None) ->
 
 
 def check_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """Return what is wrong with the annotations of a template about its pods. old: as for `validate_spec`."""
+    """Validate the annotations of a template that configure its pods. old: the template before an update."""
     return podspec.validate_template_marks(template, path, old)
 
 
@@ -48,7 +48,7 @@ def warn_of_template(template: Object, path: str) -> list[str]:
 
 
 def template_labels(template: Object) -> dict[str, str]:
-    """Return the labels of its pods."""
+    """Return the labels of the template's pods."""
     found: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
     return found
 
@@ -68,7 +68,7 @@ def parse_selector(selector: Object | None) -> LabelSelector | None:
 
 
 def validate_selector_matches(selector: LabelSelector, template: Object, path: str) -> list[FieldError]:
-    """Require a selector that is not empty to match the template's labels."""
+    """Require a non-empty selector to match the template's labels."""
     if selector.empty or selector.matches(template_labels(template)):
         return []
     return [selector_mismatch(template, path)]
@@ -90,7 +90,7 @@ def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldE
 
 
 def validate_always_running(template: Object, path: str, owner: str) -> list[FieldError]:
-    """Require the restart policy Always and no deadline. owner: the kind in the error."""
+    """Require the restart policy Always and no deadline. owner: the kind in errors."""
     spec, errors = template["spec"], []
     policy = spec.get("restartPolicy") or ""
     if policy != "Always":

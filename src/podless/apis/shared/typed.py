@@ -1,4 +1,4 @@
-"""Strategies of kinds that are described by a struct."""
+"""Strategies of kinds with a struct."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from podless.structs.structs import Struct
 
 
 class TypedStrategy(Strategy[Kind]):
-    """Unknown fields are dropped; a value of the wrong type is rejected.
+    """Strategy of kinds with a struct: unknown fields are dropped, and values of a wrong type are rejected.
 
-    selects: the names that `read_selectable_fields` gives.
+    selects: the field names that `read_selectable_fields` returns.
     """
 
     metadata = MetadataPolicy()
@@ -35,7 +35,7 @@ class TypedStrategy(Strategy[Kind]):
         decoded = structs.decode_struct(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
         if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
-            metadata["managedFields"] = []  # asks for them to be forgotten
+            metadata["managedFields"] = []  # an empty list asks the server to forget field managers
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:
@@ -53,7 +53,7 @@ class TypedStrategy(Strategy[Kind]):
         return f"field label not supported: {name}" if self.selects else super().explain_unselectable(name)
 
     def complete(self, obj: Object, given: Object) -> None:
-        """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""
+        """Complete the decoded object, if the struct cannot describe all. given: the value before decoding."""
 
     def fill_defaults(self, kind: Kind, version: Version, obj: Object) -> None:
         struct = kind.struct_of(version)
@@ -63,7 +63,7 @@ class TypedStrategy(Strategy[Kind]):
 
 
 class StatusStrategy(TypedStrategy):
-    """The status, where the kind has one, has its own endpoint, which leaves the spec alone.
+    """Strategy of kinds with a status subresource, which cannot change the spec.
 
     blank: the status of a new object.
     """
@@ -84,7 +84,7 @@ class StatusStrategy(TypedStrategy):
 
 
 class SpecStrategy(StatusStrategy):
-    """A spec for those who want something: it counts as a generation."""
+    """Strategy of kinds whose spec increases metadata.generation."""
 
     has_generation = True
 
@@ -93,7 +93,7 @@ class SpecStrategy(StatusStrategy):
 
 
 class DescribedStrategy(TypedStrategy):
-    """A kind whose status, where it has one, is written at an endpoint of its own, and whose other fields are wanted.
+    """Strategy of kinds with a status subresource whose other fields are all the wanted state.
 
     struct: its fields.
     """

@@ -1,4 +1,4 @@
-"""What is done to claims and volumes beside their own rules.
+"""Admission of claims and volumes: default class, protection while in use, and growth.
 
 Source: the DefaultStorageClass, StorageObjectInUseProtection and PersistentVolumeClaimResize plugins of kube-apiserver.
 """
@@ -18,7 +18,7 @@ from podless.runtime.meter import each
 
 _CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
 _GROUP = "storage.k8s.io"
-# what is held: group and plural -> the finalizer
+# protected kinds: the finalizer by group and plural
 _HOLDERS = {
     ("", _CLAIMS): "kubernetes.io/pvc-protection",
     ("", _VOLUMES): "kubernetes.io/pv-protection",
@@ -26,7 +26,7 @@ _HOLDERS = {
 }
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
-_DEFAULT_NAME = b"is-default-class"  # in a class that says so; most need not be decoded
+_DEFAULT_NAME = b"is-default-class"  # only the classes with these bytes must be decoded
 _UNBOUND = "Only bound persistent volume claims can be expanded"
 _FIXED = (
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
@@ -34,7 +34,7 @@ _FIXED = (
 
 
 class DefaultStorageClass(Plugin):
-    """A claim that names no class gets the default one: of several, the one made last."""
+    """Sets the default class of claims without one: of several, the newest."""
 
     builtin = True
 
@@ -62,7 +62,7 @@ class DefaultStorageClass(Plugin):
 
 
 def _get_creation_time(obj: Object) -> str:
-    """Return the creation time, or "": another program may have written the object to etcd without one."""
+    """Return the creation time, "" if there is none: another program may have written the object to etcd."""
     return obj["metadata"].get("creationTimestamp") or ""
 
 
@@ -72,7 +72,7 @@ def _is_default(known: Object) -> bool:
 
 
 def _insert_field(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> None:
-    """Set a field in the order of its struct."""
+    """Set a field at its place in the struct's order."""
     rest = {key: spec.pop(key) for key in (*before, "volumeAttributesClassName") if key in spec}
     spec[name] = value
     spec |= rest
@@ -95,7 +95,7 @@ class StorageObjectInUseProtection(Plugin):
 
 
 class PersistentVolumeClaimResize(Plugin):
-    """A claim grows when it is bound, and its class says that volumes may."""
+    """Lets a claim grow only if it is bound and its class allows expansion."""
 
     builtin = True
 

@@ -1,4 +1,4 @@
-"""CSIDriver: what a driver of volumes can do, and wants."""
+"""Strategy of CSIDriver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from podless.runtime.release import has
 
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
-_SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is good for
+_SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is valid
 _PERIOD = 10  # the minimum in seconds
 _DISABLED = "preventPodSchedulingIfMissing"
 _NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
@@ -27,7 +27,7 @@ _SECRETS = (
 
 
 class CSIDriverStrategy(TypedStrategy):
-    """Some of it may change, and counts as a generation from then on."""
+    """Strategy of CSIDriver. Changes of the mutable fields increase metadata.generation."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1))

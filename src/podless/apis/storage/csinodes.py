@@ -1,4 +1,4 @@
-"""CSINode: which drivers of volumes a node has."""
+"""Strategy of CSINode."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _VOLUME_MODES = ("Filesystem", "Block")
 
 
 class CSINodeStrategy(StatusStrategy):
-    """Drivers come and go; one that is there changes only in how many volumes it takes."""
+    """Strategy of CSINode. Drivers can be added and removed; of existing ones only the volume limit is mutable."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0), status_keeps_all=True)

@@ -1,4 +1,4 @@
-"""CSIStorageCapacity: how much room there is for volumes of a class in a part of the cluster."""
+"""Strategy of CSIStorageCapacity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
 
 
 class CSIStorageCapacityStrategy(TypedStrategy):
-    """Where and of which class stays; how much changes."""
+    """Strategy of CSIStorageCapacity. Topology and class are immutable; the capacity is not."""
 
     allow_unconditional_update = False
 

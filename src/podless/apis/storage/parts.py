@@ -1,4 +1,4 @@
-"""What the rules of several kinds of storage have in common. Source: Kubernetes' pkg/apis/storage/validation."""
+"""Validates common parts of storage kinds. Source: Kubernetes' pkg/apis/storage/validation."""
 
 from __future__ import annotations
 

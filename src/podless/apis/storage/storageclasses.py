@@ -1,4 +1,4 @@
-"""StorageClass: kinds of volumes to choose from. Source: Kubernetes' pkg/apis/storage/validation."""
+"""Strategy of StorageClass. Source: Kubernetes' pkg/apis/storage/validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RECLAIMING = ("Delete", "Retain")
 
 
 class StorageClassStrategy(TypedStrategy):
-    """StorageClasses, most of whose fields are immutable."""
+    """Strategy of StorageClass, most of whose fields are immutable."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors = [

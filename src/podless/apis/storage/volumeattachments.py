@@ -1,4 +1,4 @@
-"""VolumeAttachment: a volume is to be attached to a node."""
+"""Strategy of VolumeAttachment."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from podless.structs.structfiles import load_struct
 
 VOLUME_ATTACHMENT_SPEC = load_struct("storage/v1", "VolumeAttachmentSpec")
 
-_MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes; most releases name another number than they mean
+_MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes: the real limit, and the one that most releases name in the error
 _LARGEST = (1 << 31) - 1
 _ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
 class VolumeAttachmentStrategy(StatusStrategy):
-    """What is wanted stays; the status has its own endpoint."""
+    """Strategy of VolumeAttachment, whose spec is immutable."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0))

@@ -1,4 +1,4 @@
-"""VolumeAttributesClass: attributes of volumes to choose from. Source: Kubernetes' pkg/apis/storage/validation."""
+"""Strategy of VolumeAttributesClass. Source: Kubernetes' pkg/apis/storage/validation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 
 class VolumeAttributesClassStrategy(TypedStrategy):
-    """Attributes that volumes may be given later."""
+    """Strategy of VolumeAttributesClass."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         given = obj.get("parameters") or {}

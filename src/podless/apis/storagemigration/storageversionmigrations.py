@@ -18,12 +18,12 @@ from podless.structs.structfiles import load_struct
 MIGRATION_SPEC = load_struct("storagemigration/v1", "StorageVersionMigrationSpec")
 CONDITION = load_struct("meta/v1", "Condition")
 
-_DONE = {"Succeeded": "Success", "Failed": "Failed"}  # conditions, and what messages call them
+_DONE = {"Succeeded": "Success", "Failed": "Failed"}  # final conditions, and their names in messages
 _BOTH = "Both success and failed conditions cannot be true at the same time"
 
 
 class MigrationStrategy(StatusStrategy):
-    """The resource stays what it is, and what has ended stays so."""
+    """Strategy of StorageVersionMigration. The resource and final conditions are immutable."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1), status_keeps_all=True)
@@ -75,7 +75,7 @@ def _validate_status(status: Object, old: Object) -> Errors:
 
 
 def _revision_fault(revision: str) -> str:
-    """Return why a text is no resource version, "" if it is one."""
+    """Return the fault of a text that is not a resource version, or ""."""
     if revision.isascii() and revision.isdigit() and not revision.startswith("0"):
         return ""
     return f"resource version is not well formed: {revision}"

@@ -1,4 +1,4 @@
-"""The kinds of admissionregistration.k8s.io: what the server fills in, and what they must obey.
+"""Defaults and validation of the kinds of admissionregistration.k8s.io.
 
 All functions take objects that were decoded by the structs of admissionregistration.k8s.io.
 """

@@ -1,6 +1,6 @@
-"""ValidatingAdmissionPolicyBinding and MutatingAdmissionPolicyBinding.
+"""Validates ValidatingAdmissionPolicyBinding and MutatingAdmissionPolicyBinding.
 
-Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and the recorded answers.
+Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and recorded answers.
 """
 
 from __future__ import annotations

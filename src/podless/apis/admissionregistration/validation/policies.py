@@ -1,6 +1,6 @@
-"""ValidatingAdmissionPolicy and MutatingAdmissionPolicy.
+"""Validates ValidatingAdmissionPolicy and MutatingAdmissionPolicy.
 
-Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and the recorded answers.
+Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and recorded answers.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ def check_status(policy: Object) -> list[FieldError]:
 
 
 def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[FieldError], Environment]:
-    """Validate what both kinds of policy share. Returns the errors, and the environment of their expressions.
+    """Validate the common part of both kinds of policy. Returns the errors, and the environment of their expressions.
 
-    composed: whether expressions may use `variables`.
+    composed: expressions may use `variables`.
     """
-    from podless.cel.policies import Environment  # takes its time, and is needed with the first policy only
+    from podless.cel.policies import Environment  # a slow import, needed only for policies
 
     errors = rules.check_choice(spec, "failurePolicy", rules.FAILURE_POLICIES, path, required=True)
     params = spec.get("paramKind")

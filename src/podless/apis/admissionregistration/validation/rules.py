@@ -1,4 +1,4 @@
-"""Rules about which requests are meant, and conditions on them: what webhooks, policies and bindings share."""
+"""Validates rules, selectors and match conditions: the common parts of webhooks, policies and bindings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_CONDITIONS = 64
 def check_choice(
     obj: Object, name: str, choices: Sequence[str], path: str, *, required: bool = False
 ) -> list[FieldError]:
-    """Validate a field that has one of several values. required: reject an absent or empty field."""
+    """Validate an enum field. required: reject an absent or empty field."""
     value = obj.get(name)
     if value is None or (required and not value):
         return [field.required(f"{path}.{name}")] if required else []
@@ -63,8 +63,8 @@ def _check_operations(operations: list[str], path: str) -> list[FieldError]:
 
 def _check_resources(resources: list[str], path: str) -> list[FieldError]:
     errors = [] if resources else [field.required(path)]
-    whole: set[str] = set()  # resources of which all subresources are meant
-    everywhere: set[str] = set()  # subresources that are meant of all resources
+    whole: set[str] = set()  # resources that are listed with all subresources (NAME/*)
+    everywhere: set[str] = set()  # subresources that are listed for all resources (*/NAME)
     plain = False
     for index, given in enumerate(each(resources)):
         where = f"{path}[{index}]"
@@ -116,7 +116,7 @@ def _check_named(rule: Object, path: str) -> list[FieldError]:
 
 
 def load_expressions() -> None:
-    """Import what expressions are compiled with, and all that this imports when it is first used."""
+    """Import the modules that compile expressions, which would otherwise be imported at first use."""
     from podless.cel.policies import Environment
 
     check_expression("object.metadata.name.matches('a')", Environment(), "", kind="BOOL")
@@ -156,7 +156,7 @@ def check_expression(
     kind: the type of its result, a name in podless.cel.policies. missing: the error text for a blank expression.
     authorizer, patches: see `Environment.compile`. shown: the expression in errors, if it differs from the source.
     """
-    from podless.cel import policies  # takes its time, and few objects have expressions
+    from podless.cel import policies  # a slow import, and few objects have expressions
 
     if not source.strip():
         return [field.required(path, missing)]

@@ -1,6 +1,6 @@
-"""ValidatingWebhookConfiguration and MutatingWebhookConfiguration.
+"""Defaults and validation of ValidatingWebhookConfiguration and MutatingWebhookConfiguration.
 
-Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and the recorded answers.
+Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and recorded answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fill_webhooks(configuration: Object) -> None:
 def check_webhooks(configuration: Object, old: Object | None = None) -> list[FieldError]:
     """Validate a webhook configuration.
 
-    On an update, accepts faults that the old configuration has too: side effects, review versions and names.
+    On an update, faults of sideEffects, review versions and names are accepted if the old configuration has them.
     """
     errors: list[FieldError] = []
     webhooks = configuration.get("webhooks") or []

@@ -1,7 +1,7 @@
-"""CustomResourceDefinitions: what the server fills in, what they must obey, and what their status says.
+"""Defaults, validation and status of CustomResourceDefinitions.
 
-All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITION table; those of v1beta1
-have a file of their own, `beta`.
+All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITION struct; `beta` converts those of
+v1beta1.
 """
 
 from __future__ import annotations

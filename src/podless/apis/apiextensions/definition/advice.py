@@ -1,4 +1,4 @@
-"""Warnings about a CustomResourceDefinition that is accepted."""
+"""Warnings about an accepted CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from podless.schema import warnings as of_schema
 
 
 def warn_of_formats(new: Object, old: Object | None = None) -> list[str]:
-    """Return warnings for formats that are not checked; on an update, only for those that are new."""
+    """Return warnings about formats that are not validated; on an update, only about new ones."""
     known = set() if old is None else set(_list_warnings(old))
     return [text for text in _list_warnings(new) if text not in known]
 

@@ -1,7 +1,8 @@
-"""Definitions of apiextensions.k8s.io/v1beta1: the same stored object in other words.
+"""Conversion, defaults and rules of apiextensions.k8s.io/v1beta1, which is stored as v1.
 
-What all versions share stands at the top of the spec; unknown fields are kept unless told otherwise; a schema need not
-be there, nor be structural. Source: conversion, defaults and validation of apiextensions-apiserver 1.21.
+In v1beta1 the common fields of all versions are at the top of the spec; unknown fields are preserved by default; a
+schema is optional and need not be structural. Source: conversion, defaults and validation of apiextensions-apiserver
+1.21.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _VERSION_FIELDS = ("name", "served", "storage", "deprecated", "deprecationWarnin
 
 
 def to_v1(crd: Object) -> Object:
-    """Convert a definition from v1beta1 to v1. Does not change the given one, which may be incomplete."""
+    """Convert a definition from v1beta1 to v1. It may be incomplete, and is not changed."""
     if crd.get("spec") is None:
         return crd
     found = read_layout(crd["spec"])
@@ -51,7 +52,7 @@ def to_v1(crd: Object) -> Object:
 
 
 def from_v1(crd: Object) -> Object:
-    """Convert a definition from v1 to v1beta1. Does not change the given one, which may be incomplete."""
+    """Convert a definition from v1 to v1beta1. It may be incomplete, and is not changed."""
     if crd.get("spec") is None:
         return crd
     found = Layout.read_layout(crd["spec"])
@@ -73,7 +74,7 @@ def from_v1(crd: Object) -> Object:
 
 
 def read_layout(spec: Object) -> Layout:
-    """Return the layout of a spec of v1beta1, in the words of v1."""
+    """Return the layout of a v1beta1 spec, with the field names of v1."""
     rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
     common = {
         name: _renamed(name, spec[top], "JSONPath", "jsonPath")
@@ -151,7 +152,7 @@ def set_defaults(crd: Object) -> None:
 
 
 def _type_embedded(spec: Object) -> None:
-    """Set the type of embedded resources to object, which v1beta1 leaves out and v1 requires."""
+    """Set the type of embedded resources to object, which is optional in v1beta1 and required in v1."""
     from podless.schema.definition import walk_nodes
 
     for schema in list_schemas(spec):

@@ -1,4 +1,4 @@
-"""Rules for what a version of a CustomResourceDefinition has beside its schema: columns, scale, selectable fields."""
+"""Validates printer columns, subresources and selectable fields of a CustomResourceDefinition's versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SELECTABLE_TYPES = ("string", "boolean", "integer")
 _SELECTABLE = (
     "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
 )
-# field -> whether it must be given, the prefixes of its path, and their description in errors
+# field: whether it is required, prefixes of its path, and their description in errors
 _SCALE = (
     ("specReplicasPath", True, (".spec.",), "should be a json path under .spec"),
     ("statusReplicasPath", True, (".status.",), "should be a json path under .status"),
@@ -80,7 +80,7 @@ def check_selectable(
 
 
 def kept_selectable(new: shared.Layout, old: shared.Layout | None, version: Object | None) -> bool:
-    """Return whether a version (None for what is common) has too many selectable fields already, and no other ones."""
+    """Return whether a version (None: the spec) has too many selectable fields, and the same ones as before."""
     if old is None:
         return False
     now, before = _fields(new, version), _fields(old, version)

@@ -1,4 +1,4 @@
-"""Conversions that a definition declares in an annotation: what is wrong with them, and what they lose."""
+"""Validates the conversions that a definition declares in an annotation, and warns of data that they lose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNUSED = f"{_PATH} is not used: spec.conversion names a webhook"
 
 
 def check_declared(crd: Object, old: Object | None) -> list[FieldError]:
-    """Validate the declared conversions of a definition that is valid apart from them. old: None on create."""
+    """Validate the declared conversions of an otherwise valid definition. old: None on create."""
     text = _find_text(crd)
     if not text or _is_known(crd, old):
         return []
@@ -23,7 +23,7 @@ def check_declared(crd: Object, old: Object | None) -> list[FieldError]:
 
 
 def warn_of_conversions(crd: Object, old: Object | None = None) -> list[str]:
-    """Return warnings about data that objects lose by a round trip between versions, tried on generated objects."""
+    """Return warnings about data that is lost by a round trip between versions, tried with generated objects."""
     text = _find_text(crd)
     if _is_known(crd, old):
         return []
@@ -39,14 +39,14 @@ def warn_of_conversions(crd: Object, old: Object | None = None) -> list[str]:
 
 
 def _find_text(crd: Object) -> str:
-    """Return the annotation, "" where it does not count."""
+    """Return the annotation, "" if it has no effect."""
     if (crd["spec"].get("conversion") or {}).get("strategy") == "Webhook":
         return ""
     return (crd["metadata"].get("annotations") or {}).get(CONVERSION) or ""
 
 
 def _is_known(crd: Object, old: Object | None) -> bool:
-    """Return whether nothing has changed that matters here."""
+    """Return whether nothing has changed that affects the conversions."""
     return old is not None and _find_text(crd) == _find_text(old) and bool(crd["spec"] == old["spec"])
 
 

@@ -1,4 +1,4 @@
-"""What the server fills in and resets in a CustomResourceDefinition, which was decoded before."""
+"""Defaults of a decoded CustomResourceDefinition, and fields that the server resets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def prepare_update(new: Object, old: Object) -> None:
     The caller increments the generation if the spec has changed.
     """
     if not _selects(old["spec"]) and _drop_disabled(new["spec"]) and new["spec"] == old["spec"]:
-        new["metadata"]["generation"] += 1  # it is counted before they are dropped
+        new["metadata"]["generation"] += 1  # kube-apiserver counts the change before it drops the field
     status = dict(old["status"])
     stored = list(status.get("storedVersions") or [])
     stored += [name for name in _storage(new["spec"]) if name not in stored]
@@ -63,12 +63,12 @@ def prepare_update(new: Object, old: Object) -> None:
 
 
 def _selects(spec: Object) -> list[Object]:
-    """Return the spec and the versions in it that have fields to select by."""
+    """Return the spec and those of its versions that have selectableFields."""
     return [one for one in (spec, *each(spec.get("versions") or ())) if "selectableFields" in one]
 
 
 def _drop_disabled(spec: Object) -> bool:
-    """Drop what is not served. Returns whether there was any."""
+    """Drop selectableFields if their feature gate is off. Returns whether there were any."""
     found = _selects(spec)
     if not found or has("CustomResourceFieldSelectors"):
         return False
@@ -78,7 +78,7 @@ def _drop_disabled(spec: Object) -> bool:
 
 
 def _coerce_defaults(spec: Object) -> None:
-    """Convert the metadata in defaults of embedded resources to an ObjectMeta, as kube-apiserver does."""
+    """Convert the metadata in defaults of embedded resources as an ObjectMeta, as kube-apiserver does."""
     for schema in shared.list_schemas(spec):
         if not plain.make_mention_search(schema, b'"default":{', b'"default":['):
             continue
@@ -89,12 +89,12 @@ def _coerce_defaults(spec: Object) -> None:
             try:
                 coerce_embedded(value, Node(node), root=node is schema)
             except Malformed:
-                continue  # the checks will reject it
+                continue  # validation will reject it
             node["default"] = gotypes.canonical_json(value)
 
 
 def _storage(spec: Object) -> list[str]:
-    """Return the name of the first storage version, if there is one."""
+    """Return the names of the storage versions; only the first if there are several."""
     return [version["name"] for version in each(spec.get("versions") or []) if version["storage"]][:1]
 
 

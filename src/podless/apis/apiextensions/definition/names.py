@@ -1,4 +1,4 @@
-"""Rules for the names in a CustomResourceDefinition."""
+"""Validates the names in a CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MIXED = "may have mixed case, but should otherwise match: "
-# names that a spec must give, but not a status
+# names that are required in the spec, but not in the status
 _REQUIRED = ("plural", "singular", "kind", "listKind")
 
 
@@ -25,12 +25,12 @@ def check_object_name(crd: Object) -> list[FieldError]:
 
 
 def check_required(given: Object, path: str) -> list[FieldError]:
-    """Report the required names that a spec lacks."""
+    """Return an error for each required name that is missing."""
     return [field.required(f"{path}.{name}") for name in _REQUIRED if not given.get(name)]
 
 
 def check_names(given: Object, path: str) -> list[FieldError]:
-    """Validate the syntax of the names that are set."""
+    """Validate the syntax of the names."""
     errors: list[FieldError] = []
     for name in ("plural", "singular"):
         errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, ""))
@@ -46,6 +46,6 @@ def check_names(given: Object, path: str) -> list[FieldError]:
 
 
 def _label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
-    """Return one error with all faults of a label. Reports an empty one only if it is required."""
+    """Return one error with all faults of a label. required: report an empty label."""
     found = names.label_1035(checked) if value or required else []
     return [field.invalid(path, value, before + ",".join(found))] if found else []

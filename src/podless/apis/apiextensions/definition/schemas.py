@@ -1,4 +1,4 @@
-"""The schemas of a CustomResourceDefinition: which are needed, and what they must obey."""
+"""Validates the schemas of a CustomResourceDefinition, and which schemas it must have."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ _EXTENSIONS = (
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 
 
-# Digests of schemas that nothing was wrong with, the oldest first. A schema is written again with every change of its
-# definition, in several versions, and in test after test: it is looked at once. Only good verdicts are kept, and only
-# those of new definitions, so this is no cache of a function. A verdict holds for the releases that agree with
-# its notes, None for all.
+# Digests of valid schemas, the oldest first, so that a schema is validated once although every write of a definition
+# repeats it, often in several versions. Only schemas of new definitions are cached, because updates have looser rules.
+# A result is valid for releases that agree with its notes, None for all.
 _FAULTLESS: dict[bytes, Notes | None] = {}
 _KEPT = 4096
 
 
 @dataclass(frozen=True)
 class Checker:
-    """Checks schemas.
+    """Validates schemas.
 
-    rules: compiles x-kubernetes-validations. options: what an update need not better. new: there was no definition
-    before this one, which would have a part in the verdict.
+    rules: compiles x-kubernetes-validations. options: faults that an update need not fix. new: no old definition
+    affects the result.
     """
 
     rules: Expressions | None
@@ -54,7 +53,8 @@ class Checker:
             return []
         digest = _digest(schema, status)
         release = CURRENT.get()
-        if digest in _FAULTLESS and not self.options.no_default:  # nothing else asks for more than a new definition
+        # no_default is the only option that makes the rules stricter than those for new definitions
+        if digest in _FAULTLESS and not self.options.no_default:
             known = _FAULTLESS[digest]
             if known is None or known.agrees_with(release):
                 return []
@@ -68,7 +68,7 @@ class Checker:
 
 
 def _digest(schema: Object, status: bool) -> bytes:
-    """Return a digest of all that a verdict depends on. b"" if the schema nests too deep, which the checks report."""
+    """Return a digest of everything that the result depends on, b"" if the schema is nested too deep."""
     try:
         return sha256(serializer.looked_at([schema, status])).digest()
     except RecursionError:
@@ -98,7 +98,7 @@ def _no_defaults(layout: Layout, before: Layout | None) -> str:
 
 
 def _extended(layout: Layout) -> bool:
-    """Return whether a schema says something that only structural schemas have."""
+    """Return whether a schema uses a keyword that requires a structural schema."""
     return any(node.get(name) for whole in layout.schemas for node in walk_nodes(whole) for name in _EXTENSIONS)
 
 
@@ -127,5 +127,5 @@ def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
 
 
 def has_defaults(layout: Layout) -> bool:
-    """Return whether a schema has a default anywhere."""
+    """Return whether a schema has a default."""
     return any("default" in node for whole in layout.schemas for node in walk_nodes(whole))

@@ -1,7 +1,7 @@
-"""Fields that all versions of a definition share: kube-apiserver moves them from the versions to the spec.
+"""Fields with equal values in all versions of a definition: kube-apiserver moves them from the versions to the spec.
 
-It does so before validation. The same fault is therefore reported for spec.validation if all versions have the same
-schema, and else for spec.versions[i].schema. Source: the conversion of apiextensions.k8s.io/v1 to the internal version.
+This happens before validation. So a fault is reported for spec.validation if all versions have the same schema, and
+else for spec.versions[i].schema. Source: the conversion of apiextensions.k8s.io/v1 to the internal version.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
-# field of a version -> the field of the spec that it moves to
+# field of a version: the field of the spec that it moves to
 MOVED = {
     "schema": "validation",
     "subresources": "subresources",
@@ -27,9 +27,9 @@ MOVED = {
 
 @dataclass(frozen=True)
 class Layout:
-    """A spec as the checks see it: `common` is what all versions share, `versions` has the rest of each.
+    """A spec as the rules see it: `common` has the fields that all versions share, `versions` the rest of each.
 
-    spec: all else, in the words of v1. legacy: it was sent in v1beta1, whose rules are looser.
+    spec: all other fields, with the names of v1. legacy: the client used v1beta1, which has looser rules.
     """
 
     spec: Object
@@ -39,7 +39,7 @@ class Layout:
 
     @classmethod
     def read_layout(cls, spec: Object) -> Layout:
-        """Read the layout of a v1 spec. Fields that are equal in all versions become common ones."""
+        """Return the layout of a v1 spec. Fields that are equal in all versions become common ones."""
         given = spec.get("versions") or []
         common = {}
         for name in MOVED:
@@ -51,7 +51,7 @@ class Layout:
 
     @cached_property
     def schemas(self) -> list[Object]:
-        """All schemas: the one that all versions share, or those that versions have."""
+        """All schemas: the common one, or those of the versions."""
         return [found for one in each((self.common, *self.versions)) if (found := schema_of_version(one)) is not None]
 
     @cached_property
@@ -63,22 +63,22 @@ class Layout:
 
     @cached_property
     def named(self) -> dict[str, Object]:
-        """`versions` by their names; where a name is there twice, the first."""
+        """`versions` by name; of several with one name, the first."""
         return {one["name"]: one for one in reversed(self.versions)}
 
     def subresources(self, version: Object) -> Object | None:
-        """Return the subresources of one of `versions`; of several that have its name, those of the first."""
+        """Return the subresources of a version; of several versions with its name, those of the first."""
         found: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
         return found
 
     @cached_property
     def _apart(self) -> bool:
-        """Whether versions have subresources of their own."""
+        """Whether subresources are fields of the versions, not common."""
         return any("subresources" in one for one in self.versions)
 
     @cached_property
     def any_status(self) -> bool:
-        """Whether a version has a status subresource."""
+        """Whether any version has a status subresource."""
         return any("status" in (one.get("subresources") or {}) for one in each((self.common, *self.versions)))
 
 
@@ -91,13 +91,13 @@ def equal_json(one: Any, other: Any) -> bool:
 
 
 def schema_of_version(version: Object) -> Object | None:
-    """Return the openAPIV3Schema of a version, or of the fields that all versions share."""
+    """Return the openAPIV3Schema of a version, or of the common fields."""
     found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
     return found
 
 
 def list_schemas(spec: Object) -> list[Object]:
-    """Return the schemas of all versions, of a spec of v1 or v1beta1."""
+    """Return the schemas of all versions of a v1 or v1beta1 spec."""
     top = [{"schema": spec["validation"]}] if "validation" in spec else []
     return [
         found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema_of_version(one)) is not None

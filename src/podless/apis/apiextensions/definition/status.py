@@ -1,4 +1,4 @@
-"""The status of a CustomResourceDefinition: its conditions, and which of its names it gets.
+"""The status of a CustomResourceDefinition: its conditions and accepted names.
 
 Source: apiextensions-apiserver's naming and API approval controllers.
 """
@@ -20,7 +20,7 @@ APPROVAL = "api-approved.kubernetes.io"
 _NON_STRUCTURAL = "NonStructuralSchema"
 _PROTECTED = ("k8s.io", "kubernetes.io")
 _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
-# state of the annotation -> status and reason of the condition
+# state of the approval annotation: status and reason of the condition
 _VERDICTS = {
     "missing": ("False", "MissingAnnotation"),
     "unapproved": ("False", "UnapprovedAnnotation"),
@@ -36,13 +36,13 @@ def find_condition(crd: Object, kind: str) -> Object | None:
 
 
 def is_true(crd: Object, kind: str) -> bool:
-    """Return whether a condition of the definition is there and true."""
+    """Return whether a condition exists and is True."""
     found = find_condition(crd, kind)
     return found is not None and found["status"] == "True"
 
 
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
-    """Add or change a condition. Its lastTransitionTime (now, RFC 3339) changes only with its status."""
+    """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
     fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
     known = find_condition(crd, kind)
     if known is None:
@@ -55,12 +55,12 @@ def set_condition(crd: Object, kind: str, status: str, reason: str, message: str
 
 
 def has_accepted_names(crd: Object) -> bool:
-    """Return whether a definition has got all names that it asks for."""
+    """Return whether all requested names are accepted."""
     return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
 
 
 def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
-    """Return the names that a definition gets, and its NamesAccepted condition without a time.
+    """Return the accepted names of a definition, and its NamesAccepted condition without a time.
 
     others: the other definitions of the group, whose accepted names are taken.
     """
@@ -87,7 +87,7 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
 
 
 def approval_state(crd: Object) -> tuple[str, str]:
-    """Return the state of the approval annotation and its message; ("", "") for a group that needs none."""
+    """Return the state of the approval annotation and its message; ("", "") if the group needs no approval."""
     group: str = crd["spec"]["group"]
     if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
         return "", ""
@@ -104,7 +104,7 @@ def approval_state(crd: Object) -> tuple[str, str]:
 
 
 def read_approval(crd: Object) -> str:
-    """Return the state of the approval annotation, whether or not the group needs one."""
+    """Return the state of the approval annotation, for any group."""
     text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     if not text:
         return "missing"
@@ -154,7 +154,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
 
 
 def _taken_names(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
-    """Return the resource names and the kinds that definitions have been given."""
+    """Return the accepted resource names and kinds of some definitions."""
     resources: set[str] = set()
     kinds: set[str] = set()
     for definition in definitions:
@@ -165,7 +165,7 @@ def _taken_names(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
 
 
 def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
-    """Return the texts for the wanted name or names that someone else has."""
+    """Return an error text for each wanted name that another definition has."""
     asked, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
     return [
         f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(asked) if name not in mine and name in taken
@@ -173,7 +173,7 @@ def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
 
 
 def _ordered(names: Object) -> Object:
-    """Return the names in the order of the wire, with plural and kind even if they are empty."""
+    """Return the names in their serialized order, with plural and kind even if they are empty."""
     out = {name: names[name] for name in NAMES_ORDER if names.get(name)}
     full = {"plural": "", "kind": ""} | out
     return {name: full[name] for name in NAMES_ORDER if name in full}

@@ -1,7 +1,7 @@
-"""What a CustomResourceDefinition must obey, beside its metadata; the definitions are decoded and filled in before.
+"""Validates CustomResourceDefinitions, which must be decoded and defaulted, except their metadata.
 
-Source: apiextensions-apiserver's apis/apiextensions/validation at 1.36. It checks the internal version, to which the
-paths refer: see `shared` for what moves.
+Source: apiextensions-apiserver's apis/apiextensions/validation at 1.36. It validates the internal version, whose paths
+errors have: `shared` lists the fields that move.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bo
 def validate_update(
     new: Object, old: Object, rules: Expressions | None = None, *, legacy: bool = False
 ) -> list[FieldError]:
-    """Validate a changed definition. Some faults that the old one has too are accepted."""
+    """Validate a changed definition. Some faults are accepted if the old definition has them."""
     established = is_true(old, "Established")
     layout, before = _layout(new, legacy), _layout(old, legacy)
     any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
@@ -55,7 +55,7 @@ def validate_update(
 
 
 def validate_status_update(new: Object, old: Object) -> list[FieldError]:
-    """Validate a written status: only the syntax of its names."""
+    """Validate a status update: only the syntax of its names."""
     return names.check_names(new["status"]["acceptedNames"], "status.acceptedNames")
 
 
@@ -77,7 +77,7 @@ def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
 
 
 def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, any_bundle: bool) -> list[FieldError]:
-    """Return the checks of the spec in the order of a real server. before: the spec before an update."""
+    """Validate the spec, with errors in kube-apiserver's order. before: the spec before an update."""
     spec = layout.spec
     errors = _group(spec["group"])
     errors += _scope(spec["scope"])
@@ -170,7 +170,7 @@ def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]
     if sum(version["storage"] for version in layout.versions) != 1:
         faults.append("must have exactly one version marked as storage version")
     errors = []
-    if faults:  # only then does it matter how the release shows them
+    if faults:  # formatting is expensive, so only for errors
         shown = versions.show_versions(None if given is None else layout.versions)
         errors = [field.invalid("spec.versions", shown, fault) for fault in faults]
     first = layout.spec.get("version", called[0] if called else "")
@@ -197,7 +197,7 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
         return [field.invalid(path, stored, "must have at least one stored version")]
     places = {name: place for place, name in enumerate(each(stored))}
     errors = []
-    for version in each(versions):  # a name is found once
+    for version in each(versions):  # of versions with one name, the first counts
         if places.pop(version["name"], None) is None and version["storage"]:
             errors.append(field.invalid(path, stored, f"must have the storage version {version['name']}"))
     for name, place in each(places).items():
@@ -211,9 +211,10 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
 
 
 def _approval(crd: Object, old: Object | None) -> list[FieldError]:
-    """Require approval of definitions in groups of the Kubernetes community, unless the old one lacked it too."""
+    """Require approval of definitions in groups of the Kubernetes community, unless the old one lacked it."""
     state, text = approval_state(crd)
-    if not state or (old is not None and state == read_approval(old)):  # whatever group the old one was of
+    # even if the old definition was in another group
+    if not state or (old is not None and state == read_approval(old)):
         return []
     path = f"metadata.annotations[{APPROVAL}]"
     if state == "missing":

@@ -1,7 +1,7 @@
-"""Versions as the internal Go structs print: some messages show them whole.
+"""Formats versions as the internal Go structs print: some error texts contain them.
 
-Every field is there, in the order of the internal structs, under its Go name. Source: apis/apiextensions of
-apiextensions-apiserver, as recorded.
+All fields are shown, in the order of the internal structs, under their Go names. Source: apis/apiextensions of
+apiextensions-apiserver, and recorded answers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _VERSION = (
 )
 
 
-# the types of what is behind a pointer, whose address errors tell in Go's syntax
+# types of pointer fields, for their addresses in Go's syntax
 _POINTERS = {
     "DeprecationWarning": "string",
     "Schema": "apiextensions.CustomResourceValidation",
@@ -64,7 +64,7 @@ _ADDRESS = "0xc000000000"
 
 
 def show_versions(given: list[Object] | None) -> Any:
-    """Return what errors show of versions: the internal structs as JSON, or in Go's syntax in older releases."""
+    """Return versions as errors show them: the internal structs as JSON, or in Go's syntax for older releases."""
     if has("ValuesAsJSON"):
         return None if given is None else [_version(one) for one in each(given)]
     return Literal(_write_list("CustomResourceDefinitionVersion", _VERSION, given))
@@ -91,7 +91,7 @@ def _write_fields(fields: _Fields, given: Object) -> Iterator[str]:
 
 
 def _version(given: Object) -> Object:
-    """Return a version as Go prints the internal struct."""
+    """Return a version as the internal Go struct prints."""
     out = _flat(_VERSION, given)
     if out["Schema"] is not None:
         inner = out["Schema"].get("openAPIV3Schema")

@@ -1,4 +1,4 @@
-"""Rules for spec.conversion: the strategy, and the webhook that converts.
+"""Validates spec.conversion: the strategy and the webhook.
 
 Source: apiextensions-apiserver's validation and apiserver's util/webhook; the paths are those of the internal version.
 """
@@ -27,7 +27,7 @@ _END = re.compile(rb"-----END ([^\n-]*+)-----")
 
 
 def check_conversion(conversion: Object | None, path: str, *, old: Object | None, any_bundle: bool) -> list[FieldError]:
-    """Validate the field conversion. old: the one before an update. any_bundle: accept an invalid caBundle."""
+    """Validate the field conversion. old: the field before an update. any_bundle: accept an invalid caBundle."""
     if conversion is None:
         return []
     strategy, webhook = conversion["strategy"], conversion.get("webhook") or {}
@@ -48,7 +48,7 @@ def check_conversion(conversion: Object | None, path: str, *, old: Object | None
 
 
 def bundle_fault(conversion: Object | None) -> str:
-    """Return what is wrong with the caBundle of a conversion, or ""."""
+    """Return the fault of a conversion's caBundle, or ""."""
     client = ((conversion or {}).get("webhook") or {}).get("clientConfig") or {}
     return _bundle_fault(base64.b64decode(client.get("caBundle") or ""))
 
@@ -70,7 +70,7 @@ def _client(client: Object | None, path: str, any_bundle: bool) -> list[FieldErr
 
 def check_service(service: Object, path: str) -> list[FieldError]:
     """Validate the reference to a webhook's Service."""
-    # a real server takes the two names for each other
+    # as in kube-apiserver, which confuses the two names
     errors = [
         field.required(f"{path}.{told}")
         for told, given in (("name", "namespace"), ("namespace", "name"))
@@ -138,7 +138,7 @@ def _url_fault(value: str) -> str:
 def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "") -> list[FieldError]:
     """Validate the review versions of a webhook.
 
-    strict: require one that this server knows. missing: the error text if there are none.
+    strict: require a version that this server supports. missing: the error text if there are none.
     """
     if not versions:
         return [field.required(path, missing)]
@@ -156,13 +156,13 @@ def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "
 
 
 def _knew(old: Object | None) -> bool:
-    """Return whether an old conversion named a known version, or none: then the new one must know one, too."""
+    """Return whether the old conversion named a supported version or none, so that the new one must name one."""
     versions = ((old or {}).get("webhook") or {}).get("conversionReviewVersions") or []
     return not versions or bool(set(versions) & set(REVIEWS))
 
 
 def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Return the blocks of a PEM text, each with its type, and the text between them. Takes linear time."""
+    """Return the PEM blocks in a text, each with its type, and the text between them. Takes linear time."""
     ends: dict[bytes, list[int]] = {}
     for end in _END.finditer(data):
         charge(1)
@@ -183,7 +183,7 @@ def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
 
 
 def _shown_bytes(bundle: str | None) -> str | None:
-    """Return bytes in base64 as errors show them."""
+    """Return base64 data as errors show it."""
     if bundle is None or has("ValuesAsJSON"):
         return bundle
     return Literal(f"[]byte{{{', '.join(map(hex, base64.b64decode(bundle)))}}}")
@@ -193,7 +193,7 @@ def _bundle_fault(data: bytes) -> str:
     """Return why PEM data has no valid certificate, or ""."""
     if not data or not has("CheckedBundles"):
         return ""
-    from cryptography import x509  # few definitions have a bundle, and the import takes longer than most of a start
+    from cryptography import x509  # a slow import, and few definitions have a bundle
 
     blocks, rest = _blocks(data)
     certificates = [body for kind, body in each(blocks) if kind == b"CERTIFICATE"]

@@ -1,4 +1,4 @@
-"""Limits of a namespace: what containers get that say nothing, and what pods and claims may ask for.
+"""LimitRanger: sets default resources of containers, and enforces the limits of a namespace.
 
 Source: Kubernetes' plugin/pkg/admission/limitranger.
 """
@@ -26,11 +26,11 @@ Amounts = dict[str, str]
 
 _ANNOTATION = "kubernetes.io/limit-ranger"
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
-_STEPS = 4  # that a quantity takes
+_STEPS = 4  # steps to parse a quantity
 
 
 class _Bound(NamedTuple):
-    """A bound of a resource. amount: that of its text, in billionths."""
+    """A bound of a resource. amount: in billionths."""
 
     name: str
     text: str
@@ -38,7 +38,7 @@ class _Bound(NamedTuple):
 
 
 class _Limit(NamedTuple):
-    """One of the limits of a range. kind: what it is about. most, least, ratio: its bounds, in their order."""
+    """One limit of a LimitRange. kind: that it applies to. most, least, ratio: its bounds, in order."""
 
     kind: str
     least: Sequence[_Bound]
@@ -47,7 +47,7 @@ class _Limit(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """A LimitRange, with its quantities read. requests, most: what containers get that say nothing, by name."""
+    """A LimitRange, parsed. requests, most: default requests and limits of containers, by resource."""
 
     limits: Sequence[_Limit]
     requests: Amounts
@@ -55,7 +55,7 @@ class _Range(NamedTuple):
 
 
 class _Quantities(dict[str, int]):
-    """Quantities that an object gives, in billionths; each is read once."""
+    """Quantities of an object in billionths, parsed once each."""
 
     def __missing__(self, text: str) -> int:
         charge(_STEPS)
@@ -64,7 +64,7 @@ class _Quantities(dict[str, int]):
 
 
 class LimitRanger(Plugin):
-    """Fills in the defaults of a namespace's limits, and holds pods and claims to them."""
+    """Sets default resources, and rejects pods and claims outside of a namespace's limits."""
 
     builtin = True
 
@@ -81,14 +81,14 @@ class LimitRanger(Plugin):
         return kind.plural == CLAIMS.plural and not kind.group and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Fill in requests and limits of containers. Raise Invalid."""
+        """Set default requests and limits of containers. Raise Invalid."""
         if attr.obj is None or _is_terminating(attr):
             return
         for given in await self._read_limits(attr.namespace):
             _set_defaults(attr, attr.obj, given)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raise Forbidden for amounts outside of the range."""
+        """Raise Forbidden for amounts outside of the limits."""
         if attr.obj is None or _is_terminating(attr):
             return
         check = _check_pod if is_pod(attr.kind) else _check_claim
@@ -99,7 +99,7 @@ class LimitRanger(Plugin):
                 raise forbid_write(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
     async def _read_limits(self, namespace: str) -> list[_Range]:
-        """Return the limits of a namespace."""
+        """Return the LimitRanges of a namespace."""
         if not self._limits.loaded:
             await self._state.load_collection(LIMIT_RANGES)
         if not len(self._limits):
@@ -108,7 +108,7 @@ class LimitRanger(Plugin):
 
 
 def _read_limit_range(entry: Entry) -> _Range:
-    """Return the decoded limits of a stored LimitRange. Caches them in the entry."""
+    """Return the parsed form of a stored LimitRange, cached in the entry."""
     known: _Range | None = entry.forms.get("limits")
     if known is None:
         requests: Amounts = {}
@@ -144,14 +144,14 @@ def _is_terminating(attr: AdmissionAttributes) -> bool:
 
 
 def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _Range) -> None:
-    """Fill in what containers leave out. Raises Invalid where more is to be told of that than annotations can hold."""
+    """Set the default resources of a pod. Raises Invalid if the annotation about them gets too long."""
     notes: list[str] = []
     size = 0
     for part, shown in (("containers", "container"), ("initContainers", "init container")):
         for container in pod["spec"].get(part) or ():
             charge(1)
             size += _fill_container(container, given, shown, notes)
-            if size > objectmeta.MOST_ANNOTATIONS:  # so the pod is not valid, and gets no larger
+            if size > objectmeta.MOST_ANNOTATIONS:  # the pod is already invalid, so stop before it gets larger
                 _annotate_pod(pod, notes)
                 errors = objectmeta.check_annotations(pod["metadata"]["annotations"], "metadata.annotations")
                 raise Invalid(attr.kind.kind, attr.kind.group, pod["metadata"].get("name") or "", errors)
@@ -167,13 +167,13 @@ def _annotate_pod(pod: Object, notes: Sequence[str]) -> None:
 
 
 def _fill_container(container: Object, given: _Range, shown: str, notes: list[str]) -> int:
-    """Fill in what a container leaves out, and note it. Returns the bytes of the notes."""
+    """Set the default resources of a container, and add a note. Returns the bytes of the note."""
     resources = dict(container.get("resources") or {})
     size = 0
     for part, what, wanted in (("requests", "request", given.requests), ("limits", "limit", given.most)):
         own = resources.get(part) or {}
         charge(len(wanted) + len(own))
-        added = [name for name in wanted if name not in own]  # sorted as they are
+        added = [name for name in wanted if name not in own]  # in sorted order, because `wanted` is sorted
         if added:
             resources[part] = dict(sorted({**wanted, **own}.items())) if own else dict(wanted)
             notes.append(f"{', '.join(added)} {what} for {shown} {container.get('name', '')}")

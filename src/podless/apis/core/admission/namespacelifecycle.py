@@ -1,4 +1,4 @@
-"""Objects are made in namespaces that are there and stay; some namespaces cannot be deleted.
+"""NamespaceLifecycle: protects missing, terminating and system namespaces.
 
 Source: the NamespaceLifecycle plugin of k8s.io/apiserver.
 """
@@ -16,15 +16,15 @@ _PROTECTED = ("default", "kube-system", "kube-public")
 
 
 class NamespaceLifecycle(Plugin):
-    """Nothing new where no namespace is or one is about to go."""
+    """Rejects creates in missing or terminating namespaces, and deletes of system namespaces."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Handle creates in namespaces that may not exist, and deletes of namespaces."""
+        """Return True for creates in missing or terminating namespaces, and for deletes of namespaces."""
         if operation == CREATE:
-            if not kind.namespaced or _is_review(kind):  # would tell what there is
+            if not kind.namespaced or _is_review(kind):  # an answer to a review would tell whether the namespace exists
                 return False
             entry = self._state.find_namespace(namespace)
             return entry is None or entry.terminating
@@ -38,7 +38,7 @@ class NamespaceLifecycle(Plugin):
             await self._check_namespace(attr)
 
     async def _check_namespace(self, attr: AdmissionAttributes) -> None:
-        """Reject writes to a namespace that is missing or terminating. Raises NotFound or Forbidden."""
+        """Raise NotFound or Forbidden if the namespace of a write is missing or terminating."""
         name = attr.namespace
         try:
             entry = await self._state.load_namespace(name)

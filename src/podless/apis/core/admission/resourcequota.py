@@ -1,6 +1,6 @@
-"""No namespace gets more objects of a resource than its quotas allow.
+"""ResourceQuota: rejects writes that exceed a quota of their namespace.
 
-Source: the ResourceQuota plugin of k8s.io/apiserver; what is counted here is the objects themselves.
+Source: the ResourceQuota plugin of k8s.io/apiserver. podless counts the stored objects.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from podless.runtime.meter import charge, each
 from podless.store import Operation
 
 _RESIZE = "resize"
-_STEPS = 16  # that an amount takes
-_BYTES = 64  # of a quota that are decoded in a step
+_STEPS = 16  # steps to handle an amount
+_BYTES = 64  # bytes of a quota that one step decodes
 
 
 class ResourceQuota(Plugin):
-    """Counts what is there; the last plugin, for what it lets pass is stored next.
+    """Enforces quotas. It is the last plugin, because a write that it accepts is stored next.
 
-    Two creations that are looked at before either is stored would both find room for one. So each is committed with the
-    status of the quotas that it is charged to, as they were when it was counted: who comes second counts again.
+    Two concurrent creates could both find room for one object. So each is committed together with the status of its
+    quotas at the revision that was counted; the second one conflicts and counts again.
     """
 
     def __init__(self, state: State, meter: Meter) -> None:
@@ -50,7 +50,7 @@ class ResourceQuota(Plugin):
         await self._quotas.load()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Handle creates, and updates of measured kinds, in namespaces with quotas."""
+        """Return True for creates, and for updates of measured kinds, in namespaces with quotas."""
         if not kind.namespaced or not len(self._quotas):
             return False
         if subresource:
@@ -73,7 +73,7 @@ class ResourceQuota(Plugin):
             attr.along = Along((lock,), book)
 
     def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
-        """Return the operations that add the request to the used amounts. Raises Forbidden if a quota is exceeded."""
+        """Return the operations that add the write to the used amounts. Raises Forbidden if a quota is exceeded."""
         charges = []
         measure = usage.usage_function(attr.kind)
         new = measure(attr.obj) if measure is not None and attr.obj is not None else None
@@ -81,7 +81,7 @@ class ResourceQuota(Plugin):
         names = [f'"{name}"'.encode() for name in counted_names(attr.kind)]
         for entry in self._quotas.entries_under(QUOTAS.keys.scope(attr.namespace))[0]:
             if measure is None and not any(name in entry.body for name in names):
-                continue  # a quota of 3,000 resources takes 0.5 ms to decode
+                continue  # because decoding a quota for 3,000 resources takes 0.5 ms
             charge(len(entry.body) // _BYTES)
             quota = entry.decode()
             hard = quota["spec"].get("hard") or {}
@@ -109,7 +109,7 @@ class ResourceQuota(Plugin):
         new: Usage | None,
         old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return what a write requests of a quota, and the used amounts of these resources. Raises Forbidden."""
+        """Return the amounts that a write requests of a quota, and the used amounts. Raises Forbidden."""
         kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
         requested, used = self._measure_usage(attr, collection, name, quota, new, old)
         if attr.operation == CREATE:
@@ -153,9 +153,9 @@ class ResourceQuota(Plugin):
 
 
 class _Booking:
-    """What a write is charged, worked out again only where what it follows from has changed.
+    """The operations for a write's quotas, computed again only if something that they depend on has changed.
 
-    The first time is in admission, the second in the commit, which is not in slices.
+    First called in admission, then in the commit, which cannot run in slices.
     """
 
     def __init__(self, work: Callable[[], Sequence[Operation]], about: Sequence[WatchCache]) -> None:
@@ -172,7 +172,7 @@ class _Booking:
 
 
 def _is_unmeasured(attr: AdmissionAttributes) -> bool:
-    """Return whether a change is of a pod that stays as large and ends as it did."""
+    """Return whether an update of a pod changes neither its resources nor whether it has ended."""
     if attr.operation == CREATE or attr.subresource == _RESIZE or not is_pod(attr.kind):
         return False
     return attr.obj is None or attr.old is None or _has_deadline(attr.obj) == _has_deadline(attr.old)

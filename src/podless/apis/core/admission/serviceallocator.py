@@ -1,8 +1,8 @@
-"""Allocates addresses and ports of Services, also if several servers share one store.
+"""Allocates cluster IPs and ports of Services, also if several servers share one store.
 
 The stored Services and IPAddresses say what is taken. A write that allocates also writes a key in the same commit. If
-two servers do so at once, one of them gets a conflict, reads again, and chooses again if necessary. What a Service
-releases is free once its IPAddress is deleted, before the write is answered.
+two servers do so concurrently, one of them gets a conflict, reads again, and chooses again if necessary. An address
+that a Service releases is free once its IPAddress is deleted, before the write is answered.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEY = _KEYS.key("", "services")
 
 
 class ServiceAllocator(Plugin):
-    """Allocate cluster IPs and node ports; the pool is read when the first service asks."""
+    """Allocates cluster IPs and node ports. The pool is read with the first Service."""
 
     builtin = True
 

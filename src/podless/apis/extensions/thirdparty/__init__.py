@@ -1,4 +1,4 @@
-"""ThirdPartyResources: names that say what they define, and the kinds that they make."""
+"""ThirdPartyResources: their names, and the kinds that they define."""
 
 from podless.apis.extensions.thirdparty.compile import compile_third
 from podless.apis.extensions.thirdparty.names import Defined, name_faults, name_of, parse_defined_name, plural_of

@@ -1,4 +1,4 @@
-"""A ThirdPartyResource to the kind it defines: one that keeps every field, as a definition without schemas does."""
+"""Compiles a ThirdPartyResource to a kind that preserves all fields, like a definition without schemas."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from podless.runtime.meter import each
 
 
 class ThirdPartyStrategy(CustomStrategy):
-    """Objects of any form; an update need not say which state it changes."""
+    """Strategy of these objects. Updates need no resourceVersion."""
 
     allow_unconditional_update = True
 
 
 def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Kind:
-    """Return the kind that a stored ThirdPartyResource makes; objects are stored in its first version.
+    """Return the kind of a stored ThirdPartyResource. Objects are stored in its first version.
 
     created, changed: the revisions of its creation and of its latest change.
     """

@@ -1,4 +1,4 @@
-"""cron-tab.mygroup.example.com defines the kind CronTab of the group mygroup.example.com, at …/crontabs.
+"""Names of ThirdPartyResources: cron-tab.mygroup.example.com defines the kind CronTab in mygroup.example.com.
 
 Source: the design of ThirdPartyResource, and the guess of plurals in k8s.io/apimachinery.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from podless.meta import names
 from podless.runtime.meter import each
 
-_SEGMENTS = 3  # of a name: the kind, and a domain of at least two
+_SEGMENTS = 3  # segments of a name: the kind, and at least two of the domain
 _SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
 _WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
 _CAMEL = re.compile(r"(?:[A-Z][a-z0-9]*+)++")
@@ -22,19 +22,19 @@ _KIND = (
 
 
 class Defined(NamedTuple):
-    """What a ThirdPartyResource defines, by its name."""
+    """The kind that the name of a ThirdPartyResource defines."""
 
     kind: str
     group: str
 
     @property
     def plural(self) -> str:
-        """The resource in paths."""
+        """The plural, as in URL paths."""
         return plural_of(self.kind)
 
 
 def parse_defined_name(name: str) -> Defined:
-    """Return the kind and group that a sound name defines. Raises ValueError for any other."""
+    """Return the kind and group that a name defines. Raises ValueError for an invalid name."""
     faults = name_faults(name)
     if faults:
         raise ValueError(faults[0])
@@ -43,7 +43,7 @@ def parse_defined_name(name: str) -> Defined:
 
 
 def name_of(kind: str, group: str) -> str:
-    """Return the name that defines a kind of a group. Raises ValueError where none does."""
+    """Return the name that defines a kind in a group. Raises ValueError if there is none."""
     if not _CAMEL.fullmatch(kind):
         raise ValueError(f"{kind}: a kind begins with a capital letter and has letters and digits only")
     words = re.sub(r"(?<!^)([A-Z])", r"-\1", kind).lower()
@@ -66,7 +66,7 @@ def name_faults(name: str) -> list[str]:
 
 
 def plural_of(kind: str) -> str:
-    """Return the resource of a kind: crontabs for CronTab."""
+    """Return the plural of a kind: crontabs for CronTab."""
     singular = kind.lower()
     if singular == "endpoints":
         return singular

@@ -1,1 +1,1 @@
-"""Persistent volumes, and claims of them."""
+"""Validates persistent volumes and claims."""

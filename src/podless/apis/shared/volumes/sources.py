@@ -1,4 +1,4 @@
-"""Where a persistent volume is: one source out of many. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates the source of a persistent volume. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMESPACE = "if the endpointnamespace is set, it must be a valid namespace name
 def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bool) -> Errors:
     """Require exactly one volume source, and validate it.
 
-    volume: the name of the volume. affinity: whether the spec has a nodeAffinity.
+    volume: the name of the volume. affinity: the spec has a nodeAffinity.
     """
     given = 0
     for name, (shown, inner, rule) in _SOURCES.items():
@@ -89,7 +89,7 @@ def _csi(source: Object, path: str) -> Errors:
             yield from checks.validate_name(f"{path}.{name}.namespace", secret.get("namespace", ""))
 
 
-# source -> how errors of more than one, and those of its own, name it; in the order in which they are looked at
+# source: its names in errors about several sources and about its own fields; in the order of validation
 _SOURCES: dict[str, tuple[str, str, Rule]] = {
     "hostPath": ("hostPath", "hostPath", volumes.host_path),
     "gcePersistentDisk": ("gcePersistentDisk", "persistentDisk", disks.validate_partitioned("pdName")),

@@ -1,4 +1,4 @@
-"""What the spec of a persistent volume has to be. Source: Kubernetes' pkg/apis/core/validation."""
+"""Validates the spec of a persistent volume. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
