@@ -31,7 +31,7 @@ class Reachable(Protocol):
 
     @property
     def kubeconfig(self) -> Path:
-        """The file."""
+        """Return the path of the kubeconfig."""
 
 
 def plan_set(
@@ -46,9 +46,9 @@ def plan_set(
 ) -> Plan:
     """Return what applying the manifests behind paths would do.
 
-    paths: files, folders and patterns, or one of them. It starts from one of: source, a backup, an export or a folder
-    of applied manifests; server, a `podless.Server` that runs in a thread; kubeconfig with context, any running API;
-    else a new cluster. options: as PlanOptions has them. Blocks until the plan is there, also beside a running event
+    paths: files, folders and patterns, or one of them. It starts from one of: source (a backup, an export or a folder
+    of applied manifests); server (a `podless.Server` that runs in a thread); kubeconfig with context (any running API);
+    else a new cluster. options: fields of PlanOptions. Blocks until the plan is complete, even beside a running event
     loop. Raises CannotPlan, StartError, BadKubeconfig.
     """
     chosen = PlanOptions(**options)
@@ -71,7 +71,7 @@ def plan_set(
 
 
 def _choose_source(source: str, server: Reachable | None, kubeconfig: str, context: str) -> PlanSource:
-    """Return where a plan starts. Raises CannotPlan, BadKubeconfig."""
+    """Return the starting point of a plan. Raises CannotPlan, BadKubeconfig."""
     if sum(map(bool, (source, server is not None, kubeconfig or context))) > 1:
         raise CannotPlan("give one of source, server, and kubeconfig with context")
     if source:
@@ -83,7 +83,7 @@ def _choose_source(source: str, server: Reachable | None, kubeconfig: str, conte
 
 
 class _Module(ModuleType):
-    """This module, which can be called."""
+    """The class of this module, which makes it callable."""
 
     def __call__(self, *args: Any, **options: Any) -> Plan:
         return plan_set(*args, **options)

@@ -1,4 +1,4 @@
-"""Prunes by an ApplySet: the parent object, the label of members, and the members that a set has no longer.
+"""Prunes by an ApplySet: the parent object, the label of members, and the members that a set no longer has.
 
 Sources: KEP-3659, and k8s.io/kubectl pkg/cmd/apply/applyset.go and applyset_pruner.go
 """
@@ -30,7 +30,7 @@ _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class BadApplySet(Exception):
-    """kubectl rejects such an ApplySet. The text is kubectl's."""
+    """kubectl rejects this ApplySet. The text is kubectl's."""
 
 
 class GroupKind(NamedTuple):
@@ -51,7 +51,7 @@ class ParentReference(NamedTuple):
     name: str
 
 
-FindResource = Callable[[str, str], Endpoint | None]  # resource and group
+FindResource = Callable[[str, str], Endpoint | None]  # finds the endpoint of (resource, group)
 FindKind = Callable[[GroupKind], Endpoint | None]
 
 
@@ -94,7 +94,7 @@ class ApplySet:
     """An ApplySet, known by its parent.
 
     parent, name, namespace: the parent object. tooling: the tool that the parent belongs to. kinds, namespaces: of the
-    members before; new_kinds, new_namespaces: of the members that are applied now.
+    earlier members; new_kinds, new_namespaces: of the members that are applied now.
     """
 
     parent: Endpoint
@@ -125,7 +125,7 @@ class ApplySet:
         return self.parent.path(self.namespace, self.name)
 
     async def check_parent(self, asker: Asker) -> None:
-        """Check that the parent can be one. Raises BadApplySet."""
+        """Check that the parent has a supported kind. Raises BadApplySet."""
         faults = []
         if self.parent.namespaced and not self.namespace:
             faults.append("namespace is required to use namespace-scoped ApplySet")
@@ -202,13 +202,13 @@ class ApplySet:
             yield GroupKind(endpoint.api_version.rpartition("/")[0], endpoint.kind), endpoint
 
     def add_member(self, kind: GroupKind, namespace: str) -> None:
-        """Note that an object is applied. namespace: "" for none."""
+        """Record that an object is applied. namespace: "" for none."""
         self.new_kinds.add(kind)
         if namespace:
             self.new_namespaces.add(namespace)
 
     def make_patch(self, *, latest: bool) -> Object:
-        """Return the patch for the parent. latest: list only what is applied now, not also the earlier members."""
+        """Return the patch for the parent. latest: list only members that are applied now, without earlier ones."""
         kinds = self.new_kinds if latest else {*self.kinds, *self.new_kinds}
         namespaces = self.new_namespaces if latest else self.namespaces | self.new_namespaces
         metadata: Object = {
@@ -243,7 +243,7 @@ class ApplySet:
 
 
 async def write_parent(asker: Asker, path: str, patch: Object) -> Answered:
-    """Apply a patch to a parent, at the second try also over the fields of other managers. Raises Refused."""
+    """Apply a patch to a parent; after a conflict once more, with force. Raises Refused."""
     query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
     try:
         return await asker.ask("PATCH", path, patch, APPLY, force="false", **query)
@@ -262,7 +262,7 @@ def label_member(obj: Object, value: str) -> Object:
 
 
 def is_written(live: Object | None, patch: Object) -> bool:
-    """Return whether a parent has all that a patch sets."""
+    """Return whether a parent already has everything that a patch sets."""
     held, wanted = (live or {}).get("metadata") or {}, patch["metadata"]
     return all(
         (held.get(name) or {}).get(key) == value

@@ -1,4 +1,4 @@
-"""The state that a plan starts from, and how it comes into the server in memory."""
+"""The state that a plan starts from, and how it is loaded into the server in memory."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Baseline:
     source: its name, for people. release: of Kubernetes, "" if unknown. objects: as the API has them, with uids.
     absent: objects that the API certainly lacks. records: of a backup. manifests: to be applied first. unknown: objects
     that could not be read, and why. missing: everything that could not be read. requests: number by what they read.
-    api: url and uid of a running API, {} for other sources. namespace: the default for objects that name none. whole:
-    the resources of which `objects` is complete. notes: more about the reads, for the report.
+    api: url and uid of a running API, {} for other sources. namespace: the default for objects without one. whole: the
+    resources of which `objects` has all objects. notes: more about the reads, for the report.
     """
 
     source: str = "nothing"
@@ -79,7 +79,7 @@ async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
 
 
 async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[Missing]:
-    """Store objects as they are; of several with the same key the first counts."""
+    """Store objects as they are. Of several with one key, the first counts."""
     faults: list[Missing] = []
     records: dict[str, Loaded] = {}
     for obj in objects:
@@ -87,7 +87,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
         endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))
         if endpoint is None or endpoint.known is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
-                continue  # an owner of a kind that the plan does not read
+                continue  # its owner has a kind that the plan does not read
             faults.append(Missing(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
             continue
         try:
@@ -102,7 +102,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
 
 
 def _make_owners(objects: Sequence[Object]) -> list[Object]:
-    """Return stand-ins for owners that were not read, so that their dependents are not garbage collected."""
+    """Return placeholders for owners that were not read, so that their dependents are not garbage collected."""
     known = {obj["metadata"].get("uid") for obj in objects}
     made: dict[str, Object] = {}
     for obj in objects:
@@ -118,7 +118,7 @@ def _make_owners(objects: Sequence[Object]) -> list[Object]:
 
 
 def read_identity(obj: Object) -> Identity:
-    """Return which object it is."""
+    """Return the identity of an object."""
     metadata = obj.get("metadata") or {}
     return Identity(
         str(obj.get("apiVersion")), str(obj.get("kind")), metadata.get("namespace") or "", metadata.get("name") or ""

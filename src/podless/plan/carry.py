@@ -1,4 +1,4 @@
-"""Carries a plan out on its API, object by object, and rejects objects that have changed since."""
+"""Carries a plan out on its API, object by object, and rejects objects that have changed meanwhile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
 Say = Callable[[str], None]
-_PATIENCE = 60.0  # seconds for a definition to be established
+_PATIENCE = 60.0  # seconds to wait until a definition is established
 _REST = 0.2
 
 
@@ -31,7 +31,7 @@ class _NotYet(Exception):
 
 
 class _Changed(Exception):
-    """An object is not in the state that the plan has read; the text says how."""
+    """An object is not in the state that the plan has read; the text says in what it differs."""
 
 
 @dataclass(slots=True)
@@ -77,12 +77,12 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
                 raise _Changed("it still lists all kinds and namespaces, because objects were rejected")
             said = await _carry(step, asker, options, plan, carried)
         except (_Changed, Refused, writes.Unwritable) as refused:
-            # what an API says of a Secret may have its values
+            # an error of the API about a Secret may contain its values
             said = "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
             carried.refused.append(f"{label}: {said}")
             say(f"! {label}: {said}")
             if step.get("parent") == "before":
-                break  # members that no parent covers would never be pruned
+                break  # without its parent, a member would never be pruned
             continue
         planfile.note_done(path, number)
         say(f"{said} {label}")
@@ -121,7 +121,7 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object,
         return "="
     _check_state(step, live)
     written = await writes.write_object(asker, endpoint, body, live, options, guarded=True)
-    if step["kind"] != "Secret":  # a warning may hold a value, as an error may
+    if step["kind"] != "Secret":  # a warning may contain a value, too
         carried.warnings += [f"{_label(step)}: {text}" for text in written.warnings]
     if step["kind"] == "CustomResourceDefinition":
         await _await_definition(asker, endpoint, step["name"])
@@ -166,7 +166,7 @@ def _find_endpoint(step: Object) -> Endpoint:
 
 
 def _is_done(step: Object, live: Object | None) -> bool:
-    """Return whether the object already has the planned state: after an interruption between a write and its note."""
+    """Return whether the object already has the planned state, after an interruption before the journal was written."""
     if live is None or not step["after"] or step["after"] == step["before"]:
         return False
     changed = bool(live["metadata"].get("resourceVersion") != step["resourceVersion"])
@@ -188,7 +188,7 @@ def _check_state(step: Object, live: Object | None) -> None:
 
 
 def _read_body(step: Object, salt: str, applyset: str) -> Object:
-    """Return the object to be written; that of a Secret is read again. applyset: its id. Raises _Changed."""
+    """Return the object to write; a Secret is read from its file again. applyset: its id. Raises _Changed."""
     if "sealed" not in step:
         return dict(step["body"])
     try:
@@ -206,7 +206,7 @@ def _read_body(step: Object, salt: str, applyset: str) -> Object:
 
 
 async def _await_definition(asker: Asker, endpoint: Endpoint, name: str) -> None:
-    """Wait until the kind of a definition is served. Raises _Changed where that takes too long."""
+    """Wait until the kind of a definition is served. Raises _Changed after `_PATIENCE` seconds."""
 
     async def look() -> None:
         obj = await writes.read_object(asker, endpoint, "", name)

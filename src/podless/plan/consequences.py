@@ -1,4 +1,4 @@
-"""The consequences of a set beside its own objects: cascading deletions, and changes by the server's controllers."""
+"""Consequences of a set beyond its own objects: cascading deletions, and changes by the server's controllers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUIET = {("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "
 
 
 async def find_consequences(simulation: Simulation, revision: int, touched: Collection[str]) -> list[Change]:
-    """Return what has changed since a revision, except objects of the set that still exist."""
+    """Return the changes since a revision, except objects of the set that still exist."""
     first: dict[str, Record | None] = {}
     last: dict[str, Record | None] = {}
     for change in await simulation.api.store.read_changes("/", revision):
@@ -65,7 +65,7 @@ def _decode(record: Record | None) -> Object | None:
 
 
 def _explain(change: Change, gone: Iterable[Change]) -> str:
-    """Return why an object is deleted together with others."""
+    """Return why an object is deleted along with others."""
     identity, before = change.identity, change.before
     owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
     for other in gone:

@@ -1,4 +1,4 @@
-"""Reads what a set would delete, with all dependents: objects by label, and what they own or contain."""
+"""Reads objects that a set would delete, and their dependents: owned objects, and contents of namespaces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def fetch_pruned(
     named: Collection[tuple[str, str, str]],
     namespaces: Sequence[str],
 ) -> None:
-    """Read the objects with labels that the set no longer has, and what their deletion takes with it.
+    """Read the objects with labels that the set no longer has, and the objects that their deletion deletes.
 
     named: resource, namespace and name of the set's objects.
     """
@@ -45,7 +45,7 @@ async def fetch_pruned(
 
 
 async def fetch_dependents(reader: APIReader, gone: Sequence[Object]) -> list[Object]:
-    """Return the metadata of all objects that go with others: those they own, and the content of namespaces."""
+    """Return the metadata of all objects that are deleted with others: owned objects, and contents of namespaces."""
     namespaces = {str(obj["metadata"]["name"]) for obj in gone if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in gone if obj["kind"] != "Namespace")
     places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in gone if obj["metadata"].get("namespace"))}
@@ -65,7 +65,7 @@ async def fetch_dependents(reader: APIReader, gone: Sequence[Object]) -> list[Ob
 def choose_dependents(
     objects: Iterable[Object], gone: Iterable[Object], namespaces: Collection[str] = ()
 ) -> list[Object]:
-    """Return the objects that are owned by others that go, directly or not, or are in namespaces that go."""
+    """Return the objects with a deleted owner (direct or not), or in a deleted namespace."""
     there = {obj["metadata"].get("uid") for obj in gone}
     left = [obj for obj in objects if obj["metadata"].get("uid") not in there]
     found: list[Object] = []

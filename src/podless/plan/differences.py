@@ -13,9 +13,9 @@ from podless.plan.result import GONE, By, FieldChange
 from podless.plan.secrecy import holds_data, is_secret
 from podless.runtime.jsonobject import Object
 
-# what the server alone says of each write
+# fields that only the server sets, at every write
 _OWN = ("managedFields", "resourceVersion", "generation", "selfLink")
-# values that another server chooses otherwise
+# values that another server would choose differently
 _GENERATED = {
     ("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "deletionTimestamp"),
 }  # fmt: skip
@@ -37,7 +37,7 @@ def compare_objects(
 ) -> list[FieldChange]:
     """Return the fields in which an object changes.
 
-    asked: the object in the set, None if the set does not have it. recorded: paths that admission plugins changed, by
+    asked: the object in the set, None if it is not in the set. recorded: paths that admission plugins changed, by
     plugin. Values of Secrets are marked as secret.
     """
     old_owners, new_owners = list_owners(before), list_owners(after)
@@ -58,7 +58,7 @@ def compare_objects(
 
 
 def _join_strings(identity: Identity, asked: Object | None) -> Object | None:
-    """Return a manifest with the stringData of a Secret moved to its data, as the server does."""
+    """Return a manifest with a Secret's stringData moved to data, as the server does."""
     if asked is None or not holds_data(identity) or not isinstance(asked.get("stringData"), dict):
         return asked
     data = asked.get("data")
@@ -78,11 +78,12 @@ def _shown(obj: Object | None) -> Object:
     return {**{key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}, "metadata": metadata}
 
 
-Steps = tuple[str | int | tuple[str, Any], ...]  # names, places, and a key with its value for an item of a list
+# field names, list indexes, and (key, value) of an identified list item
+Steps = tuple[str | int | tuple[str, Any], ...]
 
 
 def _walk(before: Any, after: Any, steps: Steps, path: Path) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
-    """Yield where two values differ: the steps, the path in the new value (or the old one), and both values."""
+    """Yield (steps, path, before, after) for each difference. path: in the new value, or the old one if it is gone."""
     if before is not GONE and after is not GONE and before == after and type(before) is type(after):
         return
     if isinstance(before, dict | type(GONE)) and isinstance(after, dict | type(GONE)) and (before or after):
@@ -101,7 +102,7 @@ def _walk_lists(
     key = find_key([*before], [*after])
     if key is None:
         if all(not isinstance(item, dict | list) for item in (*before, *after)):
-            absent = whole  # one of the lists stands for a field that is not there
+            absent = whole  # one of the lists is empty because its field is absent
             yield steps, path, [*before] if before or not absent else GONE, [*after] if after or not absent else GONE
             return
         for place in range(max(len(before), len(after))):
@@ -120,7 +121,7 @@ def _walk_lists(
 
 
 def find_key(*lists: Sequence[Any]) -> str | None:
-    """Return the field that identifies the items of lists; None if there is none."""
+    """Return the field that identifies the items of lists, None if there is none."""
     items = [item for one in lists for item in one]
     if not items or any(not isinstance(item, dict) for item in items):
         return None
@@ -149,7 +150,7 @@ def format_steps(steps: Steps) -> str:
 def _attribute(
     steps: Steps, path: tuple[Any, ...], new: Any, asked: Object | None, recorded: Mapping[str, set[Path]]
 ) -> tuple[By, str]:
-    """Return what changes a field, and the plugin if one does."""
+    """Return the cause of a field's change, and the plugin if it is one."""
     touched = [plugin for plugin, paths in recorded.items() if any(_overlap(path, one) for one in paths)]
     policies = [plugin for plugin in touched if plugin in _POLICIES]
     value = _value_at(asked, steps) if asked is not None else GONE
@@ -163,13 +164,13 @@ def _attribute(
 
 
 def _overlap(path: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Return whether one path is the other, or above it."""
+    """Return whether one path equals the other, or one is above the other."""
     most = min(len(path), len(other))
     return path[:most] == other[:most]
 
 
 def _value_at(value: Any, steps: Steps) -> Any:
-    """Return the value of a manifest at some steps, GONE where it has none."""
+    """Return the value of a manifest at some steps, GONE if it is absent."""
     for step in steps:
         if isinstance(step, tuple):
             items = value if isinstance(value, list) else []
@@ -217,7 +218,7 @@ def _format_owned(path: Sequence[str]) -> str:
 
 
 def parse_keys(element: str) -> Object:
-    """Return the keys of a list's item in a path element, {} for other elements."""
+    """Return the keys in a list item's path element, {} for other elements."""
     try:
         found = serializer.decode_json(element.partition(":")[2].encode())
     except serializer.JSONError:

@@ -29,12 +29,12 @@ from podless.version import __version__
 
 _DEFINITIONS = Endpoint("apiextensions.k8s.io/v1", "customresourcedefinitions", "CustomResourceDefinition", False)
 NAMESPACES = Endpoint("v1", "namespaces", "Namespace", False)
-_SECONDS = 30.0  # for one answer
+_SECONDS = 30.0  # timeout of one answer
 _TRIES = 3
-_LONG = 5.0  # seconds of reading, after which the set's objects are looked at again
+_LONG = 5.0  # seconds; after reading for longer, the set's objects are checked for changes again
 _CHANGED = "it changed while podless read the API"
 _UNREAD = "it could not be read: {}"
-# kinds of pods, of which pods are made, and what judges them
+# pods and the kinds with pod templates
 _PODS = {
     "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
     "PodTemplate",
@@ -42,7 +42,7 @@ _PODS = {
 _ACCOUNTS = Endpoint("v1", "serviceaccounts", "ServiceAccount", True)
 _SERVICES = Endpoint("v1", "services", "Service", True)
 _ROLES = Endpoint("rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole", False)
-# what is read where the set has one of these kinds: by kinds of the set
+# (kinds, classes that are read if the set has one of these kinds)
 _CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
     (frozenset({"Pod", "ReplicationController"}), Endpoint("node.k8s.io/v1", "runtimeclasses", "RuntimeClass", False)),
     (frozenset({"Pod"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
@@ -57,14 +57,14 @@ _CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
 
 
 class RunningAPI:
-    """A running API, which is only read. access: how to reach it. seconds: for one answer."""
+    """A running API, which is only read. access: how to reach it. seconds: timeout of one answer."""
 
     def __init__(self, access: Access, *, seconds: float = _SECONDS) -> None:
         self._access = access
         self._seconds = seconds
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
-        """Return the state that a set can touch. Raises CannotPlan where the API does not answer at all."""
+        """Return the state that a set can touch. Raises CannotPlan if the API does not answer at all."""
         agent = f"podless-plan/{__version__}"
         async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
             namespace = options.namespace or self._access.namespace or "default"
@@ -76,22 +76,22 @@ class RunningAPI:
 
 
 class _Fetch:
-    """One look at an API."""
+    """Reads one API once."""
 
     def __init__(self, reader: APIReader, items: Sequence[Item], options: PlanOptions, namespace: str) -> None:
         self.reader = reader
         self.items = items
         self.options = options
-        self.namespace = namespace  # of objects that name none
+        self.namespace = namespace  # default for objects without one
         self.baseline = Baseline()
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
         self._definitions: dict[str, Object] = {}  # by name
-        self._read: set[str] = set()  # the names of those that were asked for
+        self._read: set[str] = set()  # names of definitions that were requested
         self._named: dict[tuple[Endpoint, str], list[str]] = {}
         self._began = 0.0
 
     async def read_baseline(self) -> Baseline:
-        """Read all that matters."""
+        """Read everything that the plan needs."""
         baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
         self._began = time.monotonic()
         await self._read_release()
@@ -133,7 +133,7 @@ class _Fetch:
         return baseline
 
     async def _look_again(self) -> None:
-        """Find out which of the set's objects have changed since they were read, where reading took long."""
+        """If reading took long, find the objects of the set that have changed since they were read."""
         if time.monotonic() - self._began < _LONG:
             return
         revisions = index_revisions(self.baseline.objects)
@@ -158,7 +158,7 @@ class _Fetch:
             return None
         found = await find_parent(self.reader, self.options.applyset, self._find)
         if found is None:
-            return None  # the server in memory says so
+            return None  # the server in memory reports this error
         endpoint, reference = found
         namespace = self.options.namespace if endpoint.namespaced else ""
         if not endpoint.namespaced or namespace:
@@ -166,11 +166,11 @@ class _Fetch:
         return ApplySet(endpoint, reference.name, namespace, "")
 
     async def _read_identity(self) -> None:
-        """Learn which cluster it is, for plans that are kept."""
+        """Read the uid of the cluster, for plan files."""
         try:
             found = await self.reader.get_object(NAMESPACES, "", "kube-system")
         except Unread:
-            return  # its address has to do
+            return  # the plan then knows only the API's address
         if found is not None:
             self.baseline.api["uid"] = found["metadata"]["uid"]
 
@@ -190,7 +190,7 @@ class _Fetch:
             self.baseline.missing.append(Missing(what, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
 
     async def _discover(self, api_versions: Iterable[str]) -> None:
-        """Learn where the objects of API versions are, and read the definitions of those that are not built in."""
+        """Find the endpoints of API versions, and read the definitions of those that are not built in."""
         known = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
 
         async def one(api_version: str) -> None:
@@ -218,7 +218,7 @@ class _Fetch:
         )
 
     async def _find_redefined(self) -> None:
-        """Find objects in versions that only the set's definitions bring: the API may have them in others."""
+        """Find objects in versions that only the set's own definitions add; the API may have them in other versions."""
         defined: dict[tuple[str, str], str] = {}
         for item in self.items:
             spec = item.obj.get("spec")
@@ -267,13 +267,13 @@ class _Fetch:
         return found
 
     def _name_objects(self) -> dict[tuple[Endpoint, str], list[str]]:
-        """Return the names of the set's objects, by where they are."""
+        """Return the names of the set's objects, by endpoint and namespace."""
         named: dict[tuple[Endpoint, str], list[str]] = {}
         for item in self.items:
             identity = item.identity
             endpoint = self._endpoints.get((identity.api_version, identity.kind))
             if endpoint is None:
-                # of a kind that the set defines itself; its namespace may be there
+                # the set defines this kind itself, but its namespace may exist
                 namespace = identity.namespace or self.namespace
                 named.setdefault((NAMESPACES, namespace), [])
                 continue
@@ -315,7 +315,7 @@ class _Fetch:
         await asyncio.gather(*(one(*place, names) for place, names in named.items() if names))
 
     def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, why: str) -> None:
-        """Note that an object cannot be read, for all versions in which the set may name it."""
+        """Record that an object cannot be read, in all versions in which the set may name it."""
         self.baseline.unknown[Identity(endpoint.api_version, endpoint.kind, namespace, name)] = _UNREAD.format(why)
         for item in self.items:
             identity = item.identity
@@ -329,7 +329,7 @@ class _Fetch:
         self.baseline.objects += found
         self.baseline.absent += [Identity("v1", "Namespace", "", name) for name in absent]
         for name, why in faults.items():
-            # whether it is there is not known: what is planned in it is planned as if it were
+            # unknown whether it exists; the plan assumes that it does
             self.baseline.missing.append(Missing(f"namespace {name}", why, "it is taken for there, without labels"))
             metadata = {"name": name, "uid": f"unread-{name}", "creationTimestamp": "1970-01-01T00:00:00Z"}
             status = {"phase": "Active"}
@@ -338,7 +338,7 @@ class _Fetch:
             )
 
     async def _read_classes(self, kinds: set[str]) -> None:
-        """Read classes and other cluster-scoped objects that judge or complete objects of the set's kinds."""
+        """Read classes and other cluster-scoped objects that limit or complete objects of the set's kinds."""
         wanted: dict[str, Endpoint] = {}
         kinds = {*kinds, *(("PersistentVolumeClaim",) if "StatefulSet" in kinds else ())}
         for needing, endpoint in _CLASSES:
@@ -357,7 +357,7 @@ class _Fetch:
 
 
 def _has_address(obj: Object) -> bool:
-    """Return whether a Service asks for a specific address or port, which another one may have."""
+    """Return whether a Service asks for a specific address or port, which another Service may have."""
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         return False

@@ -42,7 +42,7 @@ class Identity(NamedTuple):
 class Place:
     """The place of an object. file: its name, as given.
 
-    at: the path to it in its document, () for the whole document.
+    at: path in its document, () for the whole document.
     """
 
     document: Document
@@ -55,10 +55,10 @@ class Place:
         return self.document.file
 
     def position(self, path: At = ()) -> Position:
-        """Return line and column of a field, or of the nearest one around it that the file has."""
+        """Return line and column of a field, or of the nearest enclosing one that the file has."""
         inner = parse_path(path) if isinstance(path, str) else tuple(path)
         if not inner and not self.at and (found := _KIND.search(self.document.raw)):
-            # of most objects no more than that is told, and to locate all fields takes a while
+            # most objects need only this, and locating all fields takes long
             return Position(self.document.line + self.document.raw.count(b"\n", 0, found.start()) + 1, 1)
         if not self._found:
             self._found.append(Places(self.document))
@@ -80,7 +80,7 @@ class Item:
 
     @property
     def metadata(self) -> Object:
-        """Its metadata, {} where it has none."""
+        """The metadata, {} if it is missing."""
         found = self.obj.get("metadata")
         return found if isinstance(found, dict) else {}
 
@@ -94,7 +94,7 @@ class Item:
 
 
 class Unreadable(NamedTuple):
-    """A document that is no object. message: why."""
+    """A document that is not an object. message: the reason."""
 
     place: Place
     message: str
@@ -106,7 +106,7 @@ class Unreadable(NamedTuple):
 
 
 def read_set(sources: Sequence[SourceFile]) -> tuple[list[Item], list[Unreadable]]:
-    """Return the objects in files, in order, and the documents that are none. Raises CannotCheck."""
+    """Return the objects in files, in order, and the documents that are not objects. Raises CannotCheck."""
     items: list[Item] = []
     faults: list[Unreadable] = []
     for source in sources:

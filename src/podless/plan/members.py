@@ -1,4 +1,4 @@
-"""Reads an ApplySet of a running API: its parent, and the members that the set has no longer."""
+"""Reads an ApplySet of a running API: its parent, and the members that the set no longer has."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _USUAL = {
 
 
 async def find_parent(reader: APIReader, text: str, find: Find) -> tuple[Endpoint, ParentReference] | None:
-    """Return where the parent of an ApplySet is; None where its kind is not served. Raises CannotPlan."""
+    """Return the endpoint of an ApplySet's parent, None if its kind is not served. Raises CannotPlan."""
     reference = parse_reference(text)
     endpoint = _USUAL.get(reference.resource) if not reference.group else None
     if endpoint is None:
         endpoint = await Resources(reader, EFFECT).find_resource(reference.resource, reference.group)
         if endpoint is not None:
-            await find(endpoint.api_version, endpoint.kind)  # and its definition
+            await find(endpoint.api_version, endpoint.kind)  # also reads its definition
     return None if endpoint is None else (endpoint, reference)
 
 
@@ -48,7 +48,7 @@ async def fetch_members(
     applyset: ApplySet,
     named: Collection[tuple[str, str, str]],
 ) -> None:
-    """Read the members that the set no longer has, and what their deletion takes with it.
+    """Read the members that the set no longer has, and the objects that their deletion deletes.
 
     named: resource, namespace and name of the set's objects. The parent is read from the baseline.
     """

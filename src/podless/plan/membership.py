@@ -1,4 +1,4 @@
-"""The ApplySet of a plan: its parent before and after the set, and what becomes of it."""
+"""The ApplySet of a plan: its parent before and after the set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNKNOWN = "what would be pruned is not in the plan, and the plan cannot be appl
 
 
 class Membership:
-    """An ApplySet while a set is applied. change: of the parent. patch: the last one that was applied to it."""
+    """An ApplySet while a set is applied. change: of the parent. patch: the last patch of the parent."""
 
     def __init__(self, simulation: Simulation, asker: Asker, applyset: ApplySet, plan: Plan) -> None:
         parent = applyset.parent
@@ -100,7 +100,7 @@ class Membership:
         return [Item(label_member(item.obj, self._applyset.id), item.place) for item in items]
 
     async def find_members(self, applied: Collection[str]) -> list[tuple[Endpoint, Object]]:
-        """Return the members that the set has no longer. applied: uids of those that it has."""
+        """Return the members that the set no longer has. applied: uids of those that it has."""
         try:
             return await self._applyset.find_members(self._asker, applied)
         except BadApplySet as error:
@@ -128,7 +128,7 @@ class Membership:
             self.change.action, self.change.message = Action.REFUSED, text
 
     def wrap_steps(self, steps: list[Object], revisions: Mapping[planfile.Key, str]) -> list[Object]:
-        """Return the steps of a plan between those that write the parent."""
+        """Return the steps of a plan, with the writes of the parent before and after them."""
         if self.change.action in (Action.REFUSED, Action.UNKNOWN):
             return []
         if not steps and self.change.action is Action.UNCHANGED:

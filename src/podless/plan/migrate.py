@@ -14,13 +14,13 @@ from podless.plan.options import MANAGERS, SERVER_SIDE
 from podless.plan.requests import APPLY, JSON_PATCH, Asker
 from podless.runtime.jsonobject import Object
 
-_RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation alive, as kubectl names it
+_RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation, as kubectl names it
 
 
 async def migrate_managers(asker: Asker, path: str, obj: Object, manager: str) -> bool:
     """Move the fields that client-side apply owned to `manager`. Returns whether there were any.
 
-    obj: as the previous server-side apply has left it. Raises Refused, RemoteError.
+    obj: as the previous server-side apply left it. Raises Refused, RemoteError.
     """
     recorded = LAST_APPLIED in (obj["metadata"].get("annotations") or {})
     if recorded and manager == MANAGERS[SERVER_SIDE] and not _recorders(obj, "Apply"):
@@ -59,7 +59,7 @@ def _owns_record(entry: Object) -> bool:
 
 
 async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
-    """Give the last-applied annotation a manager of its own, so that it stays when `kubectl` no longer applies it."""
+    """Give the last-applied annotation its own manager, so that it stays when `kubectl` no longer applies it."""
     metadata = obj["metadata"]
     place = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
     annotations = {LAST_APPLIED: metadata["annotations"][LAST_APPLIED]}
@@ -72,7 +72,7 @@ async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
 
 
 def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:
-    """Return the entries with that of `old` joined to the one that `manager` applied, or made it."""
+    """Return the entries with that of `old` merged into that of `manager`, or renamed to it."""
     updates = [entry for entry in entries if _is_by(entry, "Update", old)]
     rest = [entry for entry in entries if not _is_by(entry, "Update", old)]
     if not updates:

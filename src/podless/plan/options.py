@@ -9,7 +9,7 @@ from podless.plan.requests import ActingUser
 
 SERVER_SIDE, CLIENT_SIDE, REPLACE, CREATE = MODES = ("server-side", "client-side", "replace", "create")
 KUBECTL, HELM, FLUX, AS_GIVEN = ORDERS = ("kubectl", "helm", "flux", "as-given")
-# The field managers that kubectl names. Source: k8s.io/kubectl pkg/cmd/{apply,create,replace}
+# The field managers that kubectl uses. Source: k8s.io/kubectl pkg/cmd/{apply,create,replace}
 MANAGERS: Mapping[str, str] = {
     SERVER_SIDE: "kubectl",
     CLIENT_SIDE: "kubectl-client-side-apply",
@@ -27,8 +27,8 @@ class PlanOptions:
     """How a set is applied.
 
     mode: one of MODES. order: one of ORDERS. manager: the field manager, "" for kubectl's own in this mode. force: take
-    over fields of other managers in server-side apply. namespace: of all objects, as `kubectl -n`; "" for that of the
-    kubeconfig's context, or default, for objects that name none. prune: a label selector of objects to delete if the
+    over fields of other managers in server-side apply. namespace: of all objects, as `kubectl -n`; "": objects without
+    a namespace get that of the kubeconfig's context, or default. prune: a label selector of objects to delete if the
     set no longer has them, "" for none. applyset: the parent of the ApplySet to prune by, as [RESOURCE[.GROUP]/]NAME,
     "" for none. call_webhooks: call admission and conversion webhooks, with dryRun. services: addresses of webhooks
     behind a Service, as NAMESPACE/NAME[:PORT] -> HOST:PORT. user, groups, uid: the user who applies the set, "" for an

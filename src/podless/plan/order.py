@@ -41,7 +41,7 @@ def sort_items(items: Sequence[Item], order: str) -> list[Item]:
 
 
 def _is_first(item: Item) -> bool:
-    """Return whether others of the set do not wait for the item; False sorts first."""
+    """Return False, which sorts first, if other objects of the set depend on the item."""
     return item.obj["kind"] not in _DEFINITIONS
 
 

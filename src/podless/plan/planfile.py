@@ -1,4 +1,4 @@
-"""Plans in files: the writes, the states that they are for, and how far they have been carried out.
+"""Plan files: the writes of a plan, the states that they expect, and the steps that are done.
 
 A plan file has no data of Secrets. It keeps a keyed digest of each Secret's manifest, and the manifest is read again.
 """
@@ -26,11 +26,11 @@ FORMAT = 1
 _STDIN = "<stdin>"
 _OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
-Key = tuple[str, str, str, str]  # group, kind, namespace and name
+Key = tuple[str, str, str, str]  # (group, kind, namespace, name)
 
 
 def key_of(identity: Identity) -> Key:
-    """Return what tells an object apart in every version of its kind."""
+    """Return the key of an object, which is equal in all versions of its kind."""
     return identity.group, identity.kind, identity.namespace, identity.name
 
 
@@ -48,7 +48,7 @@ def index_revisions(objects: Iterable[Object]) -> dict[Key, str]:
 def make_digest(obj: Object | None) -> str:
     """Return a digest of an object's state, "" for no object.
 
-    The status, the managers, and fields that a server chooses are left out.
+    The digest ignores the status, the managers, and fields that a server chooses.
     """
     if obj is None:
         return ""
@@ -81,7 +81,7 @@ def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, r
 def make_parent_step(
     change: Change, endpoint: Endpoint, patch: Object, revisions: Mapping[Key, str], *, latest: bool
 ) -> Object:
-    """Return a write to the parent of an ApplySet. latest: the one after all others, which is for any state of it."""
+    """Return a write to the parent of an ApplySet. latest: the last such write, which accepts any state."""
     identity = change.identity
     key = key_of(identity)
     return {
@@ -95,7 +95,7 @@ def make_parent_step(
 
 
 def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str]) -> Object:
-    """Return the deletion of one object. obj: as the plan has it."""
+    """Return the deletion of one object. obj: the object in the plan."""
     metadata = obj["metadata"]
     identity = Identity(endpoint.api_version, endpoint.kind, metadata.get("namespace") or "", metadata["name"])
     key = key_of(identity)
@@ -120,7 +120,7 @@ def _describe(endpoint: Endpoint, identity: Identity) -> Object:
 
 
 def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
-    """Write a plan, for the owner of the file alone. Raises CannotPlan, OSError."""
+    """Write a plan file that only its owner can read. Raises CannotPlan, OSError."""
     if not plan.api:
         raise CannotPlan("--out keeps plans for a running API; this one starts from files")
     salt = secrets.token_hex(32)
@@ -145,7 +145,8 @@ def _without_secrets(step: Object, salt: str) -> Object:
     """Return a step with a digest in place of the manifest of a Secret."""
     if step["kind"] != "Secret" or "/" in step["apiVersion"] or "parent" in step:
         return step
-    step = {**step, **dict.fromkeys(("before", "after"), "")}  # digests of few values could be guessed
+    # a Secret with few possible values could be guessed from a digest
+    step = {**step, **dict.fromkeys(("before", "after"), "")}
     body = step.pop("body", None)
     if body is None:
         return step
@@ -160,7 +161,7 @@ def seal_object(obj: Object, salt: str) -> str:
 
 
 def read_plan(path: Path) -> Object:
-    """Return the plan in a file. Raises CannotPlan for another file, OSError."""
+    """Return the plan in a file. Raises CannotPlan if it is not a plan, and OSError."""
     try:
         document: Any = json.loads(path.read_bytes())
     except ValueError:
@@ -173,7 +174,7 @@ def read_plan(path: Path) -> Object:
 
 
 def journal_of(path: Path) -> Path:
-    """Return the file that says how far a plan has been carried out."""
+    """Return the path of a plan's journal, which lists the steps that are done."""
     return path.with_name(f"{path.name}.done")
 
 
@@ -187,6 +188,6 @@ def read_journal(path: Path) -> set[int]:
 
 
 def note_done(path: Path, number: int) -> None:
-    """Note that a step is done."""
+    """Add a done step to the journal."""
     with journal_of(path).open("a") as file:
         file.write(f"{number}\n")

@@ -16,7 +16,7 @@ from podless.plan.requests import JSON, Asker, Endpoint
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
-# The kinds that kubectl prunes, those in namespaces first.
+# The kinds that kubectl prunes, namespaced ones first.
 PRUNED = (
     Endpoint("v1", "configmaps", "ConfigMap", True),
     Endpoint("v1", "endpoints", "Endpoints", True),
@@ -49,7 +49,7 @@ class CannotPrune(Exception):
 
 
 def choose_labelled(items: Sequence[Item], labels: str) -> list[Item]:
-    """Return the items that a selector takes: kubectl applies no others then. Raises CannotPlan for no selector."""
+    """Return the items that a selector matches: kubectl applies only these. Raises CannotPlan for an invalid one."""
     try:
         selector = parse_labels(labels)
     except BadRequest as error:
@@ -60,7 +60,7 @@ def choose_labelled(items: Sequence[Item], labels: str) -> list[Item]:
 async def find_pruned(
     asker: Asker, labels: str, namespaces: Sequence[str], applied: Collection[str]
 ) -> list[tuple[Endpoint, Object]]:
-    """Return the objects that are to go: with the labels, made by kubectl apply, and not applied now.
+    """Return the objects to delete: with the labels, created by kubectl apply, and not applied now.
 
     namespaces: of the applied objects. applied: uids. Raises CannotPrune, RemoteError.
     """
@@ -81,9 +81,9 @@ async def find_pruned(
 
 
 async def delete_object(asker: Asker, endpoint: Endpoint, obj: Object, *, guarded: bool = False) -> None:
-    """Delete an object in the background, as kubectl does; one that is gone already is no error.
+    """Delete an object with background propagation, as kubectl does. A missing object is no error.
 
-    guarded: only in the state that it has here. Raises Refused, RemoteError.
+    guarded: only in the state of `obj`. Raises Refused, RemoteError.
     """
     metadata = obj["metadata"]
     options: Object = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}

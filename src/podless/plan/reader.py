@@ -1,4 +1,4 @@
-"""Reads a running API for a plan: counted, a few at a time, and never more than reads."""
+"""Reads a running API for a plan: counts the requests, limits concurrent ones, and never writes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from podless.remote import RemoteError
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
-_TOGETHER = 16  # requests that are under way at once
+_TOGETHER = 16  # concurrent requests
 _PAGE = 500  # objects of a page
-_FEW = 8  # objects of a collection that are read one by one
-_SPARE = 4  # objects of a list that are read for each one that is wanted
+_FEW = 8  # up to this many objects of a collection are read one by one
+_SPARE = 4  # maximum objects in a list for each wanted one; else they are read one by one
 _METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 _TOO_OLD = 410
-_BARE = {"groups", "resources", "major", "versions"}  # one of them is in documents of discovery, which have no metadata
+_BARE = {"groups", "resources", "major", "versions"}  # discovery documents have one of these fields and no metadata
 
 
 class Unread(Exception):
@@ -68,7 +68,7 @@ class APIReader:
         return document
 
     def _tell(self) -> None:
-        """Report the number of requests so far."""
+        """Show the number of requests so far."""
         self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
@@ -112,7 +112,7 @@ class APIReader:
     async def try_list(
         self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
     ) -> list[Object]:
-        """Return the objects of a collection; if it cannot be read, note the effect on the plan."""
+        """Return the objects of a collection. If it cannot be read, record the effect on the plan."""
         try:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
         except Unread as error:
@@ -123,7 +123,7 @@ class APIReader:
     async def read_named(
         self, endpoint: Endpoint, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
-        """Return the named objects that exist, the names of those that do not, and why others could not be read."""
+        """Return the named objects that exist, the names of missing ones, and why others could not be read."""
         wanted = dict.fromkeys(names)
         found: dict[str, Object] = {}
         whole = False
@@ -134,7 +134,7 @@ class APIReader:
                 found = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted}
                 whole = len(listed) < _PAGE
             except Unread:
-                pass  # one by one, then: get may be allowed where list is not
+                pass  # then one by one: a user may be allowed to get, but not to list
         faults: dict[str, str] = {}
         left = [name for name in wanted if name not in found and not whole]
 
@@ -153,14 +153,14 @@ class APIReader:
 
 
 def _next_token(refused: Refused) -> str:
-    """Return the token that continues an expired list, "" if there is none."""
+    """Return the token that continues an expired list, "" if the error has none."""
     if refused.code != _TOO_OLD:
         return ""
     return str((refused.status.get("metadata") or {}).get("continue") or "")
 
 
 def format_selector(selector: Object) -> str:
-    """Return a LabelSelector as a query has it."""
+    """Return a LabelSelector in the form of a query parameter."""
     parts = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     requirements: Iterable[Object] = selector.get("matchExpressions") or ()
     for one in requirements:

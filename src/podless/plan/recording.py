@@ -22,7 +22,7 @@ _NOT_ASKED = "the plan calls no webhook; --call-webhooks calls it"
 
 
 class WebhookCall(NamedTuple):
-    """A webhook that a write would ask. asked: whether the plan has asked it; why: if not, "" for no call at all."""
+    """A webhook that a write would call. asked: the plan has called it. why: the reason if not, "" for no call."""
 
     configuration: str
     webhook: str
@@ -43,7 +43,7 @@ class Recorder:
     conversions: set[str] = field(default_factory=set)
 
     def begin_write(self) -> None:
-        """Take note that another write begins."""
+        """Start the record of another write."""
         self.changes = {}
 
     def note_change(self, plugin: str, before: Object, after: Object) -> None:
@@ -113,7 +113,7 @@ class _Asking:
     call: bool
 
     def note_concerned(self, webhook: Webhook, subject: Subject, *, mutating: bool, asked: bool, why: str = "") -> None:
-        """Note that a webhook is concerned."""
+        """Record that a webhook matches a write."""
         attr = subject.attr
         call = WebhookCall(
             webhook.configuration,
@@ -134,7 +134,7 @@ class _Asking:
 
 
 class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
-    """Mutating webhooks, which are asked with dryRun, or only noted."""
+    """Mutating webhooks, which are called with dryRun, or only recorded."""
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
@@ -154,7 +154,7 @@ class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
 
 
 class PlannedValidatingWebhooks(_Asking, ValidatingAdmissionWebhook):
-    """Validating webhooks, which are asked with dryRun, or only noted."""
+    """Validating webhooks, which are called with dryRun, or only recorded."""
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
@@ -184,7 +184,7 @@ class NoCalls(WebhookClient):
 
 
 async def record_admission(api: API, admission: Admission, recorder: Recorder, *, call_webhooks: bool) -> None:
-    """Record what a server's plugins do, and call webhooks only if that is allowed."""
+    """Record what a server's plugins do, and call webhooks only if `call_webhooks` is set."""
     if not call_webhooks:
         api.converter.client = NoCalls()
     plugins: list[Plugin] = []

@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 class Answered(NamedTuple):
-    """The answer to a request. warnings: of the server."""
+    """The answer to a request. warnings: from the server."""
 
     obj: Object
     warnings: Sequence[str] = ()
@@ -49,7 +49,7 @@ class ActingUser(NamedTuple):
 
 
 class RemoteAsker:
-    """Sends requests to a running API. acting: the user for whom, None for that of the connection."""
+    """Sends requests to a running API. acting: the user to impersonate, None for none."""
 
     def __init__(self, cluster: RemoteCluster, acting: ActingUser | None = None) -> None:
         self._cluster = cluster

@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 
 
 class Resources:
-    """The resources of one API; each document is read once. effect: on the plan where one cannot be read."""
+    """The resources of one API; each document is read once. effect: on the plan if one cannot be read."""
 
     def __init__(self, reader: APIReader, effect: str) -> None:
         self._reader = reader
@@ -20,7 +20,7 @@ class Resources:
         self._listed: dict[str, list[Object]] = {}
 
     async def list_deletable(self) -> list[Endpoint]:
-        """Return all whose objects can be listed and deleted, each in the version that its group prefers."""
+        """Return the endpoints of resources that can be listed and deleted, in their group's preferred version."""
         versions = ["v1", *(group["preferredVersion"]["groupVersion"] for group in await self._list_groups())]
         listed = await asyncio.gather(*map(self._list_version, versions))
         return [
@@ -39,7 +39,7 @@ class Resources:
         return None
 
     async def find_resource(self, resource: str, group: str) -> Endpoint | None:
-        """Return where a resource is. resource: plural, singular or short name. group: its beginning, "" for any."""
+        """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
         if not group and (found := await self._find_named("v1", resource)) is not None:
             return found
         groups = [one for one in await self._list_groups() if one["name"].startswith(group)]

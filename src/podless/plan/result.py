@@ -39,7 +39,7 @@ class FieldChange:
     """One field that changes.
 
     path: such as spec.containers[name=web].image. before, after: GONE if it is absent. by: the cause; plugin: its name,
-    for a policy or an admission plugin of the server. generated: the API will choose another value, such as a uid.
+    if it is a policy or an admission plugin of the server. generated: the API will choose another value, such as a uid.
     secret: the values must not be shown. old_managers, new_managers: the owners before and after, if they change.
     """
 
@@ -75,7 +75,7 @@ class Change:
     file, line, column: its place in the set; "" and 0 if it is not in the set. message: of a rejection, in the server's
     words, or why the object is deleted. code: HTTP status of a rejection, 0 for none. fields: changed fields.
     owners_moved: paths that only get other managers. warnings: of the server. waits: finalizers that delay a deletion.
-    consequence: the change is not asked for by the set itself. before, after: the object; None if it is absent.
+    consequence: not the set itself makes the change. before, after: the object; None if it is absent.
     """
 
     action: Action
@@ -134,12 +134,12 @@ class Plan:
     api: Object = field(default_factory=dict, repr=False)
 
     def of(self, *actions: Action, consequences: bool = True) -> list[Change]:
-        """Return the changes of some actions. consequences: also those that the set does not ask for itself."""
+        """Return the changes with some actions. consequences: include changes that the set itself does not make."""
         return [one for one in self.changes if one.action in actions and (consequences or not one.consequence)]
 
     @property
     def created(self) -> list[Change]:
-        """The objects of the set that are made."""
+        """The objects of the set that are created."""
         return self.of(Action.CREATE, consequences=False)
 
     @property
@@ -149,7 +149,7 @@ class Plan:
 
     @property
     def deleted(self) -> list[Change]:
-        """All objects that go, those that go with others included."""
+        """All deleted objects, including those that are deleted along with others."""
         return self.of(Action.DELETE)
 
     @property
@@ -159,7 +159,7 @@ class Plan:
 
     @property
     def unchanged(self) -> list[Change]:
-        """The objects of the set that stay as they are."""
+        """The objects of the set that do not change."""
         return self.of(Action.UNCHANGED)
 
     @property
@@ -179,13 +179,13 @@ class Plan:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing to do. 2: changes. 1: something is rejected, or could not be read."""
+        """0: no change. 2: changes. 1: an object is rejected, or could not be read."""
         if self.refused or self.unknown or self.missing:
             return 1
         return 2 if self.created or self.updated or self.deleted else 0
 
     def find(self, kind: str, name: str, namespace: str = "") -> Change:
-        """Return what becomes of one object. namespace: "" for any. Raises LookupError where the plan has none."""
+        """Return the change of one object. namespace: "" for any. Raises LookupError if the plan has none."""
         for change in self.changes:
             identity = change.identity
             if identity.kind == kind and identity.name == name and namespace in ("", identity.namespace):
@@ -207,7 +207,7 @@ class Plan:
 
 
 def count_kinds(changes: Iterable[Change]) -> dict[str, int]:
-    """Return how many changes there are of each kind."""
+    """Return the number of changes for each kind."""
     found: dict[str, int] = {}
     for change in changes:
         found[change.identity.kind] = found.get(change.identity.kind, 0) + 1

@@ -24,9 +24,9 @@ _EFFECT = "every write is planned as if the user were allowed to make it"
 
 
 async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser, namespaces: Sequence[str]) -> None:
-    """Read all roles and bindings that can allow a user something in namespaces.
+    """Read all roles and bindings that can give a user rights in namespaces.
 
-    Where some cannot be read, a binding lets the user do everything.
+    If some cannot be read, a binding allows the user everything.
     """
     places = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
     places += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]

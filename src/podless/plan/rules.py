@@ -1,4 +1,4 @@
-"""Reads what limits a set: quotas with the objects that they count, limits, policies with parameters, webhooks."""
+"""Reads what limits a set: quotas with their counted objects, limit ranges, policies, webhooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _JUDGES = (
 _VERSIONS = ("v1", "v1beta1", "v1alpha1")
 _QUOTAS = Endpoint("v1", "resourcequotas", "ResourceQuota", True)
 _LIMITS = Endpoint("v1", "limitranges", "LimitRange", True)
-# what quotas count, by the names that they have for it; sources: k8s.io/kubernetes pkg/quota/v1/evaluator/core
+# the resources that quotas count, by their names in quotas; source: k8s.io/kubernetes pkg/quota/v1/evaluator/core
 _PODS = Endpoint("v1", "pods", "Pod", True)
 _CLAIMS = Endpoint("v1", "persistentvolumeclaims", "PersistentVolumeClaim", True)
 _SERVICES = Endpoint("v1", "services", "Service", True)
@@ -38,7 +38,7 @@ _COUNTED = {
     "replicationcontrollers": Endpoint("v1", "replicationcontrollers", "ReplicationController", True),
     "resourcequotas": _QUOTAS,
 }
-_MEASURED = {"pods", "persistentvolumeclaims", "services"}  # of which more than the number counts
+_MEASURED = {"pods", "persistentvolumeclaims", "services"}  # quotas use more of these than their number
 _NO_POLICY = "what it rejects or changes is not in the plan"
 
 

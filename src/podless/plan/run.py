@@ -33,7 +33,7 @@ _ELSEWHERE = (
     'the namespace from the provided object "{found}" does not match the namespace "{wanted}". You must pass '
     "'--namespace={found}' to perform this operation."
 )
-_SILENT = 50  # objects written before the first progress line
+_SILENT = 50  # written objects before the first line of progress
 
 
 class PlanSource(Protocol):
@@ -51,7 +51,7 @@ async def make_plan(
     say: Say = lambda text: None,
     observe: Observe | None = None,
 ) -> Plan:
-    """Return what applying a set would do.
+    """Return the plan of applying a set.
 
     observe: called at the end with the server in memory, and the revision before the first write. Raises CannotPlan,
     StartError.
@@ -78,7 +78,7 @@ async def make_plan(
 
 
 async def _apply_first(simulation: Simulation, baseline: Baseline, options: PlanOptions, plan: Plan) -> None:
-    """Apply the manifests that the state is made of."""
+    """Apply the manifests that the starting state consists of."""
     if not baseline.manifests:
         return
     first = Plan(baseline.source, plan.release)
@@ -89,7 +89,7 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
 
 
 class _Touched(NamedTuple):
-    """An object of the set that was written. asked: as the set has it."""
+    """An object of the set that was written. asked: the object in the set."""
 
     change: Change
     endpoint: Endpoint
@@ -110,7 +110,7 @@ class _Run:
         self._revisions = planfile.index_revisions(baseline.objects)
         self._membership: Membership | None = None
         self._served: set[tuple[str, str]] | None = None
-        self.touched: dict[str, _Touched] = {}  # by key, the set's objects
+        self.touched: dict[str, _Touched] = {}  # the set's objects, by key
         self.pruned: set[Identity] = set()
         self.revision = 0
         self.written: list[tuple[Change, Endpoint, Object, Place]] = []
@@ -144,7 +144,7 @@ class _Run:
             let_go()
 
     async def _renew(self, revision: int) -> None:
-        """Update changes to the last state of objects that the server changed after their write."""
+        """Update the changes of objects that the server changed after their write."""
         last = {change.key: change.revision for change in await self._simulation.api.store.read_changes("/", revision)}
         for key, (change, endpoint, asked) in self.touched.items():
             after = change.after
@@ -169,7 +169,7 @@ class _Run:
                 self._plan.changes.remove(change)
 
     async def write_first(self, items: Sequence[Item]) -> None:
-        """Write the objects of the state that a plan starts from, as an administrator, and prune nothing."""
+        """Write the objects of the starting state as an administrator, and prune nothing."""
         self._asker = self._simulation
         if self._options.applyset:
             await self._find_applyset()
@@ -178,7 +178,7 @@ class _Run:
         await self._write_all(items)
 
     async def write_set(self, items: Sequence[Item]) -> None:
-        """Write all objects in order, and delete those that the set has no longer."""
+        """Write all objects in order, and delete those that the set no longer has."""
         if self._membership is not None:
             items = await self._membership.label_objects(items, self._locate, self._baseline.unknown)
             if self._membership.change.action is Action.REFUSED:
@@ -276,7 +276,7 @@ class _Run:
         try:
             if identity.name and (options.mode != CREATE):
                 change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)
-                if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too
+                if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too, so the user needs the right
                     await writes.read_object(self._asker, endpoint, identity.namespace, identity.name)
             sent = self._translate_revision(obj, change)
             written = await writes.write_object(self._asker, endpoint, sent, change.before, options)
@@ -303,11 +303,11 @@ class _Run:
         if is_first and named == self._revisions.get(planfile.key_of(change.identity)):
             named = here
         elif named == here:
-            named = "1"  # equal by accident
+            named = "1"  # not the revision of this server, although the numbers are equal
         return {**obj, "metadata": {**obj["metadata"], "resourceVersion": named}}
 
     def _note_name(self, change: Change, endpoint: Endpoint, made: Object) -> None:
-        """Take note of a generated name."""
+        """Record a generated name."""
         metadata = made["metadata"]
         if not change.identity.name and endpoint.known is not None:
             key = endpoint.known.key(metadata.get("namespace") or "", metadata["name"])
@@ -315,7 +315,7 @@ class _Run:
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
 
     def list_steps(self) -> list[Object]:
-        """Return the writes that carry the plan out, in order, with the states of the API that they are for."""
+        """Return the writes that carry the plan out, in order, with the states of the API that they expect."""
         revisions = self._revisions
         found = []
         for change, endpoint, asked, place in self.written:
@@ -329,7 +329,7 @@ class _Run:
         return any((one.group, *one[1:]) == (identity.group, *identity[1:]) for one in self.pruned)
 
     def _is_elsewhere(self, item: Item, endpoint: Endpoint) -> bool:
-        """Return whether kubectl rejects an object because `--namespace` names another namespace than the object."""
+        """Return whether kubectl rejects an object because it has another namespace than `--namespace`."""
         wanted, found = self._options.namespace, item.identity.namespace
         by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
         return by_kubectl and endpoint.namespaced and bool(wanted and found) and wanted != found
@@ -341,7 +341,7 @@ class _Run:
 
 
 def place_object(obj: Object, endpoint: Endpoint, namespace: str) -> tuple[Object, Identity]:
-    """Return an object with the namespace that kubectl gives it, and which one it is."""
+    """Return an object with the namespace that kubectl gives it, and its identity."""
     metadata = obj.get("metadata")
     metadata = dict(metadata) if isinstance(metadata, dict) else {}
     if endpoint.namespaced:
@@ -387,7 +387,7 @@ def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable, 
         path = str(cause.get("field") or "")
         try:
             line, column = place.position(path)
-        except ValueError:  # a path of the server's own
+        except ValueError:  # the server's path is not a path in the object
             line, column = change.line, change.column
         causes.append(Cause(path, hide(str(cause.get("message") or "")), line, column))
     change.causes = causes

@@ -1,4 +1,4 @@
-"""Keeps the data of Secrets out of everything that a plan says."""
+"""Keeps the data of Secrets out of all output of a plan."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from podless.runtime.jsonobject import Object
 HIDDEN = "(secret)"
 MESSAGE = f"{HIDDEN} the message may hold a value of the Secret, so it is not shown"
 _FIELDS = ("data", "stringData")
-# annotations in which tools keep the whole object: kubectl and many others, kapp, Rancher
+# annotations with a copy of the whole object: of kubectl and many other tools, kapp, Rancher
 _RECORDS = ("last-applied-configuration", "kapp.k14s.io/original", "objectset.rio.cattle.io/applied")
-_SHORT = 3  # characters; a shorter value counts only as a whole word
-_RUN = 8  # characters that a message and a value have in common by no accident: servers cut long values
+_SHORT = 3  # characters; shorter values count only as whole words
+_RUN = 8  # a message with this many consecutive characters of a value shows a part of it: servers shorten long values
 
 
 def holds_data(identity: Identity) -> bool:
@@ -37,7 +37,7 @@ def is_secret(identity: Identity, path: Path) -> bool:
 
 
 def is_record(annotation: str) -> bool:
-    """Return whether a tool keeps the whole object in an annotation."""
+    """Return whether an annotation has a copy of the whole object."""
     return annotation == LAST_APPLIED or annotation.endswith(_RECORDS)
 
 
@@ -59,9 +59,9 @@ def hide_object(identity: Identity, obj: Object) -> Object:
 
 
 def hide_message(identity: Identity, text: str, *objects: Object | None) -> str:
-    """Return a text about an object; another one in its place if it may hold a value that the object has.
+    """Return a text about an object, or a replacement if it may contain one of the object's values.
 
-    objects: the states of the object, as far as they are known.
+    objects: all known states of the object.
     """
     if not holds_data(identity):
         return text
@@ -70,7 +70,7 @@ def hide_message(identity: Identity, text: str, *objects: Object | None) -> str:
 
 
 def _is_in(form: str, text: str) -> bool:
-    """Return whether a text holds a value, or a part of it."""
+    """Return whether a text contains a value, or a part of it."""
     if len(form) < _SHORT:
         return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) is not None
     if form in text:
@@ -80,7 +80,7 @@ def _is_in(form: str, text: str) -> bool:
 
 
 def _list_forms(value: Any) -> Iterator[str]:
-    """Yield the forms in which a message can hold a value: as it is, quoted, and in or without base64."""
+    """Yield the forms of a value in a message: unchanged, quoted, and with or without base64."""
     if isinstance(value, dict):
         for item in value.values():
             yield from _list_forms(item)

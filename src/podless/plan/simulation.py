@@ -1,4 +1,4 @@
-"""A server in memory that a set is tried on: no listener, the state of another API, and every write watched."""
+"""A server in memory on which a set is tried: no listener, the state of another API, and a record of every write."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from podless.testing.ask import make_request, send_request
 from podless.verbs import storage
 from podless.verbs.call import API
 
-_PAGE = 1000  # records that are read together
+_PAGE = 1000  # records in one read
 
 
 class Loaded(NamedTuple):
@@ -108,7 +108,7 @@ class Simulation:
         return None
 
     def find_resource(self, resource: str, group: str) -> Endpoint | None:
-        """Return where a resource is. resource: plural, singular or short name. group: its beginning, "" for any."""
+        """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
         found = [
             kind
             for kind in self.api.registry
@@ -122,7 +122,7 @@ class Simulation:
     # state
 
     async def load(self, records: Sequence[Loaded]) -> None:
-        """Store keys as they are, with no request; definitions among them are served then."""
+        """Store keys as they are, without requests. Definitions among them are served afterwards."""
         wanted = {record.key: record.stored for record in records}
 
         async def plan() -> list[Operation]:
@@ -151,7 +151,7 @@ class Simulation:
 
 
 class _Actor:
-    """Asks a simulation as a user."""
+    """Sends requests to a simulation as a user."""
 
     def __init__(self, simulation: Simulation, acting: ActingUser) -> None:
         self._simulation = simulation

@@ -26,9 +26,7 @@ class Nothing:
 
 
 class Dump:
-    """A backup, an export, or manifests that are taken for applied. path: a file or a folder. shown: its name, if not
-    the path.
-    """
+    """A backup, an export, or manifests that count as applied. path: file or folder. shown: its name, if another."""
 
     def __init__(self, path: str, shown: str = "") -> None:
         self._path = path
@@ -75,7 +73,7 @@ def _is_backup(path: Path) -> bool:
 
 
 def _read_backup(path: Path) -> list[Loaded]:
-    """Return the records of a backup that is whole. Raises BadBackup."""
+    """Return the records of a complete backup. Raises BadBackup."""
     with path.open("rb") as file:
         backup.check_backup(file)
     with path.open("rb") as file:

@@ -20,7 +20,7 @@ _ORDER, _DELETE, _RETAIN, _DIRECTIVE = "$setElementOrder/", "$deleteFromPrimitiv
 
 
 def encode_last_applied(obj: Object) -> str:
-    """Return the text that kubectl keeps of an applied object: its JSON without the annotation of that text."""
+    """Return kubectl's record of an applied object: its JSON without the annotation that has this record."""
     metadata = dict(obj.get("metadata") or {})
     annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
     metadata["annotations"] = annotations
@@ -77,7 +77,7 @@ def _deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Obje
 
 
 def _join(one: Object, other: Object) -> Object:
-    """Join two patches. The second one wins."""
+    """Merge two patches. The second one wins."""
     joined = dict(one)
     for key, value in other.items():
         before = joined.get(key)
@@ -86,7 +86,7 @@ def _join(one: Object, other: Object) -> Object:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON; True is not 1."""
+    """Return whether two values have equal JSON; True is not 1."""
     return (type(one) is type(other) and bool(one == other)) or (
         isinstance(one, int | float)
         and isinstance(other, int | float)
@@ -112,7 +112,7 @@ _FREE = _Rule(None, None, False, False)
 
 
 class _Wanted(NamedTuple):
-    """The wanted part of a difference: changes with the order of lists, or deletions."""
+    """The wanted parts of a difference: changes, deletions, and the order of lists."""
 
     changes: bool
     deletions: bool
@@ -172,10 +172,10 @@ def _diff_maps(
 
 
 def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _Rule, wanted: _Wanted) -> None:
-    """Note what differs between two lists that are merged."""
+    """Add the difference of two merged lists to a patch."""
     merge = rule.merge or ""
     if not merge or any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):
-        if merge:  # a list that breaks its own rule; the server says so
+        if merge:  # the list lacks its merge key; the server reports that
             if wanted.changes and old != new:
                 patch[key] = new
             return
@@ -211,7 +211,7 @@ def _hashed(value: Any) -> tuple[str, Any]:
 
 
 def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object:
-    """Return a patch with the effect of both."""
+    """Return a patch with the effects of both."""
     patch = dict(gone)
     for key, value in delta.items():
         before, rule = patch.get(key), _rule(struct, key)
@@ -225,7 +225,7 @@ def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object
 
 
 def _merge_items(gone: list[Any], delta: list[Any], rule: _Rule, order: Sequence[Any]) -> list[Any]:
-    """Merge the patches of a list's items. A server rejects items in another order than the wanted one."""
+    """Merge the patches of a list's items, in the wanted order; a server rejects any other."""
     merge = rule.merge or ""
     left = {_hashed(item[merge]): item for item in gone}
     merged = []

@@ -23,11 +23,11 @@ _NO_RECORD = (
 
 
 class Unwritable(Exception):
-    """kubectl does not send such an object. The text is kubectl's."""
+    """kubectl does not send this object. The text is kubectl's."""
 
 
 class PlannedWrite(NamedTuple):
-    """The result of a write. obj: the object after it. warnings: of the server, and of kubectl."""
+    """The result of a write. obj: the object after it. warnings: of the server and of kubectl."""
 
     obj: Object
     warnings: tuple[str, ...]
@@ -54,8 +54,8 @@ async def write_object(
 ) -> PlannedWrite:
     """Write an object as kubectl does in a mode.
 
-    obj: with its namespace. before: the object as the API has it. guarded: reject the write where the object is no
-    longer in the state `before`. Raises Unwritable, Refused, RemoteError.
+    obj: with its namespace. before: the object in the API. guarded: reject the write if the object is no longer in this
+    state. Raises Unwritable, Refused, RemoteError.
     """
     metadata = obj.get("metadata") or {}
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
@@ -97,7 +97,7 @@ def _at_revision(obj: Object, before: Object) -> Object:
 
 
 def _prune_nulls(value: Any) -> Any:
-    """Return a value without nulls in objects, which kubectl leaves out when it creates an object."""
+    """Return a value without nulls in objects, which kubectl omits when it creates an object."""
     if isinstance(value, dict):
         return {key: _prune_nulls(item) for key, item in value.items() if item is not None}
     return [_prune_nulls(item) for item in value] if isinstance(value, list) else value

@@ -1,1 +1,1 @@
-"""What the server publishes about itself: discovery, OpenAPI, tables."""
+"""Documents about the served API: discovery, OpenAPI, tables."""

@@ -21,7 +21,7 @@ from podless.runtime.release import CURRENT, NEWEST, covers, has
 Document = dict[str, Any]
 
 _SUBRESOURCE_VERBS = ["get", "patch", "update"]
-_GROUP, _KIND = 16, 32  # steps that a group, and a kind in a version, take
+_GROUP, _KIND = 16, 32  # steps on the meter for a group, and for a kind in a version
 
 
 def api_versions(address: str) -> Document:
@@ -36,7 +36,7 @@ def groups_document(registry: Registry) -> Document:
     found = []
     for name in sorted(ranks, key=ranks.__getitem__):
         charge(_GROUP)
-        if shown := _group(registry, name):  # else it went at a charge
+        if shown := _group(registry, name):  # the group may have been removed during a charge, which can suspend this
             found.append(shown)
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
@@ -180,7 +180,7 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
 
 
 def _version(registry: Registry, group: str, version: str) -> Document:
-    """Return a version with its resources, which are unknown for another server's version."""
+    """Return a version with its resources; those of another server are unknown."""
     if (group, version) in registry.remote:
         return {"version": version, "freshness": "Stale"}
     found = [_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)]
@@ -211,6 +211,6 @@ def _aggregated(kind: Kind, version: Version) -> Document:
 
 
 def _shown(kind: Kind, answers: Document, own: Document) -> Document:
-    """Return a subresource's group-version-kind, left out if a built-in kind has its own."""
+    """Return the responseKind of a subresource, or nothing for built-in kinds if it is that of the resource."""
     same = own.items() <= answers.items() and not kind.custom
     return answers | dict.fromkeys(own, "") if same else answers

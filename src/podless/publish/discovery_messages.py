@@ -1,4 +1,4 @@
-"""Discovery documents as structs, and as protobuf: meta/v1 and apidiscovery/v2."""
+"""Encodes discovery documents as protobuf: meta/v1 and apidiscovery/v2."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Document = dict[str, Any]
 _VERBS = Struct("Verbs", (Field("items", STRINGS, 1),))
 
 
-# as JSON has it; in protobuf a list of verbs is a message of its own
+# JSON has a list of strings; in protobuf it is a message of its own
 RESOURCE = load_struct("meta/v1", "APIResource")
 RESOURCES = load_struct("meta/v1", "APIResourceList")
 

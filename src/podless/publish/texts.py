@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from podless.runtime.bounded import bounded_cache
 from podless.structs.structfiles import homes_of, load_file
 
-META = "meta.k8s.io"  # stands for what all groups share
+META = "meta.k8s.io"  # the group of shared texts
 
 
 def field_text(group: str, struct: str, field: str = "") -> str:
     """Return the description of a field of a struct, or of the struct itself; "" if there is none.
 
-    The versions of a group share their texts: one that only one of them has is found as well. Common fields
-    (apiVersion, kind, metadata, spec, status) have common texts unless the struct has its own.
+    The versions of a group share their texts: a text of one version is found for all. Common fields (apiVersion, kind,
+    metadata, spec, status) have common texts unless the struct has its own.
     """
     own = _texts(group, struct).get(field, "")
     return own if own or not field else _texts(META, "Object").get(field, "")

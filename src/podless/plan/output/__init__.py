@@ -1,4 +1,4 @@
-"""A plan in the form that a person or a program wants; one file a form."""
+"""The forms of a plan, for users and programs; one file for each form."""
 
 from __future__ import annotations
 

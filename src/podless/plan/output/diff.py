@@ -42,6 +42,6 @@ def _lines(change: Change, obj: Object | None) -> list[str]:
 
 
 def _marked(change: Change, lines: list[str]) -> list[str]:
-    """Return the lines, with a mark on those whose hidden values differ."""
+    """Return the lines, with a mark on lines whose hidden values differ."""
     keys = {field.path.rpartition(".")[2] for field in change.fields if field.secret}
     return [f"{line} # changed" if line.strip().partition(":")[0] in keys else line for line in lines]

@@ -6,7 +6,7 @@ from podless.plan.output.values import SIGNS, describe_field
 from podless.plan.result import Action, Change, Plan
 
 _LEVELS = {Action.REFUSED: "error", Action.UNKNOWN: "error", Action.DELETE: "warning"}
-_FIELDS = 10  # that an annotation names
+_FIELDS = 10  # fields in one annotation
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:

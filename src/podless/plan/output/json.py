@@ -1,4 +1,4 @@
-"""A plan for programs."""
+"""A plan as JSON, for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """Return the plan as a document. Its fields only grow from one release to the next."""
+    """Return the plan as a document. Later releases of podless only add fields."""
     return {
         "source": plan.source,
         "kubernetesVersion": plan.release,

@@ -1,4 +1,4 @@
-"""A plan as a comment on a pull request, within the size that forges take."""
+"""A plan as a comment on a pull request, within the size limit of forges."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from podless.plan.output.text import _change as _text_of
 from podless.plan.output.values import SIGNS
 from podless.plan.result import Action, Change, Plan
 
-MOST = 60_000  # characters; GitHub takes 65,536 in a comment
-_TABLE = 200  # rows of the table
+MOST = 60_000  # characters; GitHub accepts 65,536 in a comment
+_TABLE = 200  # maximum rows of the table
 _ORDER = (Action.REFUSED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
-_CELL = 200  # characters of a cell
+_CELL = 200  # maximum characters of a cell
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
@@ -59,7 +59,7 @@ def _row(change: Change) -> str:
 
 
 def _with_details(text: str, shown: list[Change], details: bool) -> str:
-    """Return the text with the fields of each change, as many as there is room for."""
+    """Return the text with the fields of each change, for as many as there is room."""
     head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
     room = MOST - len(text) - len(head) - len(foot) - 100
     lines: list[str] = []

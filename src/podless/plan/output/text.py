@@ -1,4 +1,4 @@
-"""A plan for a terminal, as people know it from Terraform."""
+"""A plan for a terminal, in Terraform's style."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from podless.plan.output.values import SIGNS, describe_field, is_ownership, sign
 from podless.plan.result import Action, Change, Missing, Plan, count_kinds
 
 _COLORS = {"+": "32", "~": "33", "-": "31", "!": "31;1", "?": "35", "=": "2"}
-_FOLLOWING = 12  # objects of one reason that are named
+_FOLLOWING = 12  # maximum names of objects that are deleted for one reason
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
@@ -54,7 +54,7 @@ def _join_missing(missing: Sequence[Missing]) -> list[Missing]:
 
 
 def _requests(plan: Plan) -> Iterator[str]:
-    """Yield the reads, by verb."""
+    """Yield the number of reads, by verb."""
     by_verb: dict[str, list[str]] = {}
     for what, number in plan.requests.items():
         verb, _, resource = what.partition(" ")
@@ -71,7 +71,7 @@ def _change(change: Change, color: bool, details: bool) -> Iterator[str]:
     if change.message:
         for line in change.message.splitlines():
             yield f"      {line}"
-        for cause in change.causes if len(change.causes) > 1 else ():  # the message and the place tell a single one
+        for cause in change.causes if len(change.causes) > 1 else ():  # a single cause is in the message already
             if cause.field:
                 yield f"      {change.file}:{cause.line}:{cause.column}: {cause.field}: {cause.message}"
     if change.waits:

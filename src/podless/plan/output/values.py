@@ -1,4 +1,4 @@
-"""Values of fields as people read them: short, and nothing of a Secret."""
+"""Values of fields for users: short, and without the data of Secrets."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from podless.plan.secrecy import HIDDEN, hide_object
 from podless.runtime.jsonobject import Object
 
 LATER = "(known after apply)"
-_MOST = 100  # characters of a value
+_MOST = 100  # maximum characters of a value
 _BY = {By.SERVER: "server", By.POLICY: "policy"}
 SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged": "=", "unknown": "?"}
 
 
 def format_value(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
+    """Return a value as JSON, shortened if it is long."""
     text = serializer.encode_json(value).decode()
     return text if len(text) <= _MOST else f"{text[: _MOST - 3]}..."
 
 
 def sign_of(field: FieldChange) -> str:
-    """Return + for a field that comes, - for one that goes, ~ for one that changes."""
+    """Return + for an added field, - for a removed one, ~ for a changed one."""
     return "+" if field.before is GONE else "-" if field.after is GONE else "~"
 
 
@@ -40,7 +40,7 @@ def describe_field(field: FieldChange) -> str:
 
 
 def is_ownership(field: FieldChange) -> bool:
-    """Return whether a field only gets other managers."""
+    """Return whether only the managers of a field change."""
     return field.before is None and field.after is None and bool(field.new_managers)
 
 

@@ -1,8 +1,8 @@
 """JSONPath of additionalPrinterColumns, compiled into closures.
 
 Source: k8s.io/client-go util/jsonpath and the recorded tables: fields with escaped dots, ['keys'], indices, slices with
-steps, [*], unions, filters with one comparison or none, recursive descent. A path can have errors that show only on an
-object (an index into a value that is no list, values that do not compare); it then finds nothing.
+steps, [*], unions, filters with one comparison or none, recursive descent. Some errors show only on an object, such as
+an index into a value that is not a list; the path then finds nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
 
 _CACHED = 4096
-_PART = 512  # values that are looked at between two charges
-_PLAIN = re.compile(r"(?:\.[A-Za-z]+)+")  # names of fields and nothing else, as most paths are
+_PART = 512  # values examined between two charges
+_PLAIN = re.compile(r"(?:\.[A-Za-z]+)+")  # matches most paths: only names of fields
 
 
 class Searched:
-    """An object that several paths search. Values at and below it are collected once for all of them."""
+    """An object that several paths search. The values at and below it are collected once for all of them."""
 
     __slots__ = ("_below", "_named", "obj")
 
@@ -56,7 +56,7 @@ def _by_name(values: Values) -> dict[str, Values]:
 
 
 class JSONPath:
-    """A compiled path. descends: whether it looks through all of an object."""
+    """A compiled path. descends: it searches the whole object."""
 
     __slots__ = ("_names", "_nodes", "descends", "text")
 
@@ -67,7 +67,7 @@ class JSONPath:
         self.descends = any(steps and steps[0] is descend_values for steps in nodes)
 
     def find(self, obj: Any) -> Values:
-        """Return the values that the path leads to, in order; none where it cannot be followed.
+        """Return the values of the path, in order; none if it cannot be followed.
 
         obj: may be a Searched.
         """

@@ -1,4 +1,4 @@
-"""Parses a path into steps. Like its model, it accepts unknown syntax as far as it can."""
+"""Parses a path into steps. As client-go does, it accepts unknown syntax where possible."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENDS = frozenset(" \t\r\n.,[]$@{}")
 
 
 class TemplateParser:
-    """Reads a template: text, and actions in braces. Raises ValueError for a malformed one."""
+    """Parses a template: text, and actions in braces. Raises ValueError for a malformed one."""
 
     def __init__(self, text: str) -> None:
         self.text = each(text)
@@ -84,7 +84,7 @@ class TemplateParser:
                 raise ValueError(f"unrecognized character in action: U+{ord(char):04X} '{char}'")
 
     def descent(self) -> list[Step]:
-        """Parse two dots, and the field behind them, if there is one."""
+        """Parse two dots, and the field after them, if there is one."""
         self.pos += 2
         char = self.text[self.pos : self.pos + 1]
         if char == "_" or char.isalnum():
@@ -133,7 +133,7 @@ class TemplateParser:
         return _unquote(self.text[start : self.pos])
 
     def array(self) -> list[Step]:
-        """Parse what is in brackets: an index, a slice, a key, or several of these."""
+        """Parse the content of brackets: an index, a slice, a key, or several of these."""
         end = next((i for i in range(self.pos, len(self.text)) if self.text[i] in "]\n"), len(self.text))
         if self.text[end : end + 1] != "]":
             raise ValueError("unterminated array")
@@ -175,7 +175,7 @@ class TemplateParser:
 
 
 def _nested(text: str) -> list[Step]:
-    """Return the steps of an action's inside."""
+    """Return the steps inside an action."""
     nodes = TemplateParser(f"{{{text}}}").template()
     return nodes[0]
 

@@ -1,4 +1,4 @@
-"""The steps of a compiled path: each makes values of values, or raises Fault where it cannot be followed."""
+"""The steps of a compiled path. Each maps values to values, or raises PathFault if it cannot be followed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from podless.runtime.meter import charge, each
 Values = list[Any]
 Step = Callable[[Values], Values]
 
-# values at a time: unions and descents of the same values can multiply them
+# maximum values: unions and descents can multiply them
 _MOST = 1 << 20
-_PART = 512  # values that are looked at between two charges
+_PART = 512  # values examined between two charges
 _SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 
 
 class PathFault(Exception):
-    """A path cannot be followed in an object. partial: what a filter for existence counts as found."""
+    """A path cannot be followed in an object. partial: the values that an existence filter counts as found."""
 
     def __init__(self, message: str, partial: Values) -> None:
         super().__init__(message)
@@ -165,7 +165,7 @@ def _whole(text: str) -> int:
 
 
 def make_existence_filter(inner: list[Step]) -> Step:
-    """Return the items in which the inner path finds something."""
+    """Return a filter of items in which the inner path finds a value."""
 
     def holds(value: Any) -> bool:
         try:
@@ -177,7 +177,7 @@ def make_existence_filter(inner: list[Step]) -> Step:
 
 
 def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
-    """Return the items in which the two paths find values that compare so."""
+    """Return a filter of items for which the values of two paths meet a comparison."""
 
     def holds(value: Any) -> bool:
         sides = []
@@ -224,7 +224,7 @@ _COMPARABLE = {str, int, float, bool}
 def _compare(operator: str, one: Any, other: Any) -> bool:
     """Return whether a comparison holds.
 
-    Only values of one type compare: no integer is a float, and booleans have no order.
+    Only values of one type are comparable: an integer is not a float, and booleans have no order.
     """
     kind = type(one)
     if kind is not type(other) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):

@@ -1,7 +1,7 @@
-"""Values as YAML in the style of gnostic-models, which protobuf documents use for extensions, enums and examples.
+"""Writes values as YAML in gnostic-models' style, which protobuf documents use for extensions, enums and examples.
 
-Block style, keys sorted, four columns a level and two after a dash, lines of any length. Source: the documents of a
-real server.
+Block style, keys sorted, indented by four columns for each level and by two after a dash, lines of any length. Source:
+the documents of a real server.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from podless.runtime.meter import charge
 _LEVEL = 4
 _DASH = 2
 _LONG = 64
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")  # what is plain beyond doubt, as nearly all is, but for these
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")  # needs no quotes, except _WORDS; matches nearly all texts
 _WORDS = frozenset(("true", "false", "null"))
-# texts that were something else in YAML 1.1, and are written without quotes all the same
+# texts with another meaning in YAML 1.1, which are written without quotes nevertheless
 _OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-9_]+(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 
 
@@ -26,7 +26,7 @@ _OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-
 def block_text(encoded: str) -> str:
     """Return a value, given as JSON, as YAML with a final line break; cached.
 
-    JSON is YAML, too: a value that is nested very deep stays as it is.
+    A very deeply nested value stays JSON, which is valid YAML.
     """
     out: list[str] = []
     try:
@@ -55,7 +55,7 @@ def _write(out: list[str], value: Any, indent: int) -> None:
 
 
 def _write_below(out: list[str], value: Any, indent: int) -> None:
-    """Write the value of a key: on its line, or on lines of its own."""
+    """Write the value of a key: on the same line, or on its own lines."""
     if isinstance(value, (dict, list)) and value:
         inner = _further(indent)
         out.append("\n" + " " * inner)
@@ -75,7 +75,7 @@ def _further(indent: int) -> int:
 
 @bounded_cache(1024)
 def _plain(text: str) -> bool:
-    """Return whether a text needs no quotes, as far as that is plain to see."""
+    """Return whether a text certainly needs no quotes."""
     if _PLAIN.fullmatch(text):
         return text.lower() not in _WORDS
     return len(text) < _LONG and _OLD.fullmatch(text) is not None
@@ -91,9 +91,9 @@ def _scalar(value: Any, indent: int) -> str:
     if shown.count("\n") == 1:
         return shown
     head, *lines = shown[:-1].split("\n")
-    if not head.startswith("|"):  # a long line, which was folded
+    if not head.startswith("|"):  # the YAML writer has folded a long line
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
-    if "2" in head:  # the first line is indented, or empty
+    if "2" in head:  # the first line is indented or empty
         return f"{serializer.encode_json(value).decode()}\n"
     inner = " " * _further(indent)
     return "\n".join([head, *(inner + line[_DASH:] if line else "" for line in lines), ""])

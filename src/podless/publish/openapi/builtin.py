@@ -1,8 +1,8 @@
 """Components of built-in kinds and of what all groups share, from the tables of their Go structs (structs/structs.py).
 
-What a document says beside the structs follows from rules: a struct that is no pointer is {} by default, a scalar that
-is always written its zero value; how it is merged is said by the field. Texts are those of publish/texts.py.
-Source: kube-openapi's generator for the rules, the recorded documents for what comes of them.
+The rest of a document follows from rules: the default of a struct that is not a pointer is {}, that of a scalar that is
+always written is its zero value; fields have the merge rules. Texts are those of publish/texts.py. Source:
+kube-openapi's generator for the rules, the recorded documents for their results.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _SCALARS: dict[str, Schema] = {
     "[]uint8": {"type": "string", "format": "byte"},
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
-# kinds that no object is of, by name; the structs of answers and options
+# kinds without objects, by name; then the structs of answers and options
 _TOLD = ("APIGroup", "APIGroupList", "APIVersions", "APIResourceList")
 _STANDARD = ("DeleteOptions", "ListMeta", "ObjectMeta", "Status")
-# the answer of /version, which is in a package of its own
+# the answer of /version, whose struct is in another package
 _VERSION = "Info"
-# fields that say something else than their type would have them say
+# fields whose extensions differ from those of their type
 _MERGED: Mapping[tuple[str, str], Schema] = {
     ("APIResource", "verbs"): {},
     ("APIServiceSpec", "caBundle"): {"x-kubernetes-list-type": "atomic"},
 }
 
-# fields that are a reference and nothing else: what is said of them is said of their type
+# fields that are only a reference, without a description
 _BARE = {("JSONSchemaProps", name) for name in ("additionalItems", "additionalProperties", "example", "items", "not")}
 _BARE |= {("JSONSchemaProps", "externalDocs")}
 
@@ -61,7 +61,7 @@ _OWN: Mapping[str, tuple[str, Schema]] = {
 
 
 def make_namer(kind: Kind, version: Version) -> Callable[[str], str]:
-    """Return a function that names the component of a kind of the same group-version."""
+    """Return a function that returns the component name of a kind in this group-version."""
     prefix = package_of(kind.group, version.name)
     return lambda noun: prefix + noun
 
@@ -109,7 +109,7 @@ def _scale(release: Release) -> dict[str, Schema]:
 
 
 def server_components() -> dict[str, Schema]:
-    """Return the components of discovery documents, and of watch events."""
+    """Return the components of discovery documents and watch events."""
     return _server(served_release())
 
 
@@ -170,16 +170,16 @@ class _Walk:
         self.found: dict[str, Schema] = {}
 
     def name(self, struct: Struct) -> str:
-        """Return the struct's component, which is written when it is first asked for."""
+        """Return the component name of a struct. The first call writes the component."""
         group, prefix = self._home(struct)
         name = prefix + struct.name
         if name not in self.found and name not in self.shown:
-            self.found[name] = {}  # a struct may contain itself
+            self.found[name] = {}  # before its fields, because a struct can contain itself
             self.found[name] = self._struct(struct, group)
         return name
 
     def own(self, struct: Struct) -> str:
-        """Return the component of a kind's struct, which is written whether it is shown already or not."""
+        """Return the component name of a kind's struct, and write the component even if it is shown already."""
         group, prefix = self._home(struct)
         name = prefix + struct.name
         self.found[name] = {}
@@ -187,7 +187,7 @@ class _Walk:
         return name
 
     def _home(self, struct: Struct) -> tuple[str, str]:
-        """Return the group of a struct and the prefix of its name: of this group, or of the one that shares it."""
+        """Return the group of a struct, and the prefix of its name: that of this group, or of one that shares it."""
         if struct.name == _VERSION and struct.home == "meta/v1":
             return texts.META, VERSION
         if struct.home == "meta/v1":
@@ -209,7 +209,7 @@ class _Walk:
         if struct.atomic:
             shown["x-kubernetes-map-type"] = "atomic"
         if group == "" and properties.keys() >= _KIND:
-            shown |= _named(group, struct.name, "v1")  # a kind of the core group that others have fields of
+            shown |= _named(group, struct.name, "v1")  # a core kind that is the type of fields in other groups
         if struct.union:
             shown["x-kubernetes-unions"] = [_union(*struct.union)]
         return shown
@@ -229,7 +229,7 @@ class _Walk:
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
     def _shape(self, kind: GoType) -> Schema:
-        if isinstance(kind, String):  # as most are
+        if isinstance(kind, String):  # the most frequent type
             return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):
             return {"$ref": REF + self.name(kind)}
@@ -261,7 +261,7 @@ class _Walk:
 
 
 def _is_bare(field: Field, struct: str) -> bool:
-    """Return whether a field is a reference and nothing else."""
+    """Return whether a field is only a reference."""
     if (struct, field.name) == ("IngressRule", "http"):
         return has("BareHTTPRules")
     return (struct, field.name) in _BARE

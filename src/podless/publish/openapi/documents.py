@@ -36,7 +36,7 @@ def custom_document(binary: bool, found: Iterable[AreaEntries]) -> DocumentBody:
 
 
 def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
-    """Return all built-in kinds' part of the version 2 document. It takes a while."""
+    """Return the part of all built-in kinds in the version 2 document. Takes long."""
     found = v2.swagger_parts(*kinds)
     return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 
@@ -52,7 +52,7 @@ def swagger_document(form: KindForm, release: str, known: AreaEntries, found: It
 
 
 def _merged(first: AreaEntries, found: Iterable[AreaEntries]) -> tuple[list[Piece], list[Piece]]:
-    """Return the entries of both areas in the order of their names; of two with one name the later one counts."""
+    """Return the entries of both areas, sorted by name; of equal names the later one counts."""
     paths, components = dict(first.paths), dict(first.components)
     for part in found:
         paths.update(part.paths)
@@ -66,7 +66,7 @@ def _size(pieces: Iterable[Piece]) -> int:
 
 @bounded_cache(32)
 def _standard(name: str, _: Release) -> Area:
-    """Return the components that all version 3 documents of custom kinds share, in the release that is served."""
+    """Return the components that all version 3 documents of custom kinds share, in the served release."""
     return encode_entries(FORMS[name].component, v3.standard_components())
 
 

@@ -1,7 +1,7 @@
 """The part of a custom kind's version in a document, in each form: paths and components, by name.
 
-Parts are made once for the lifetime of the kind. In JSON, only the component of the kind itself is kept as bytes; the
-rest is filled into templates as it is sent.
+Parts are made once for each kind. In JSON, only the component of the kind itself is kept as bytes; the rest is filled
+into templates when it is sent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class KindForm(NamedTuple):
 
     item, listed, scale, paths: return the schema of the kind, its list, Scale and its paths.
 
-    path, component: encode an entry. templated: parts that follow from names are filled into templates.
+    path, component: encode an entry. templated: entries that follow from names are filled into templates.
     """
 
     name: str

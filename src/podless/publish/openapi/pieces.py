@@ -1,11 +1,11 @@
-"""Documents in pieces: entries that are kept or filled in as they are sent, and never together as one text."""
+"""Documents in pieces: entries are kept, or filled in when they are sent, and never joined to one text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-_TOGETHER = 1 << 16  # bytes that are put together
+_TOGETHER = 1 << 16  # bytes of entries that are joined
 
 
 class Piece(Protocol):
@@ -36,9 +36,9 @@ class Text:
 
 
 class DocumentBody:
-    """A document: texts, and in between the entries of its areas. between: stands between two entries.
+    """A document: texts, and between them the entries of its areas. between: the separator of two entries.
 
-    size: in bytes. It can be gone through any number of times.
+    size: in bytes. It can be iterated any number of times.
     """
 
     __slots__ = ("_between", "_runs", "size")

@@ -1,4 +1,4 @@
-"""The published schema of a kind with all references replaced: what type checks of expressions go by.
+"""The published schema of a kind without references, for type checks of expressions.
 
 Source: k8s.io/apiserver pkg/cel/openapi/resolver.
 """
@@ -12,12 +12,12 @@ from podless.publish.openapi import builtin, schema
 from podless.publish.openapi.standard import REF
 from podless.runtime.jsonobject import Schema
 
-_AGAIN: Schema = {"type": "object"}  # what stands where a schema comes back to itself
+_AGAIN: Schema = {"type": "object"}  # in place of a recursive reference
 _EITHER = "int-or-string"
 
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:
-    """Return the schema of a kind as its version shows it, made once."""
+    """Return the schema of a kind in a version, cached with the kind."""
     return kind.derive(("resolved", version.name), lambda: _resolve(kind, version))
 
 
@@ -51,7 +51,7 @@ def _inlined(shown: Schema, known: Mapping[str, Schema], above: frozenset[str]) 
 
 
 def _reference(shown: Schema) -> str | None:
-    """Return what a schema refers to, by itself or within allOf."""
+    """Return the component that a schema refers to, directly or in allOf; None without a reference."""
     reference = shown.get("$ref")
     if reference is not None:
         return str(reference).removeprefix(REF)

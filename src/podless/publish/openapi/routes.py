@@ -1,7 +1,7 @@
 """The paths and operations of a kind, independent of the OpenAPI version.
 
 Source: the recorded documents (paths, operation ids, parameters and answers); those of custom and of built-in kinds
-differ in the dialect. Only what is served is included.
+differ in the dialect. Operations that are not served are left out.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _DELETE = [
     "orphanDependents",
     "propagationPolicy",
 ]
-# parameters that not all releases have -> what a release must have for them
+# parameters of some releases -> the change that the release must have
 _SINCE = {
     "ignoreStoreReadErrorWithClusterBreakingPotential": "UnsafeDeletes",
     "shardSelector": "ShardSelectors",
 }
-# action -> the keys of its parameters in standard.PARAMETERS
+# action -> keys of its parameters in standard.PARAMETERS
 QUERIES: dict[str, list[str]] = {
     "list": _LIST,
     "deletecollection": _LIST,
@@ -66,7 +66,7 @@ class Dialect:
     """How the operations of custom and of built-in kinds differ.
 
     consumes: media types of a body. produces: of an answer; streams: additional ones of a watch. patches: of a patch.
-    deletes: parameters of deletecollection beside those of a list. reads: parameters of a read. patched: status codes
+    deletes: parameters of deletecollection besides those of a list. reads: parameters of a read. patched: status codes
     of a patch. watches: the old watch paths exist.
     """
 
@@ -109,9 +109,8 @@ class PathOperation:
     """One method of one path.
 
     method: lower case. action: x-kubernetes-action. name: the operation id. queries: keys of standard.PARAMETERS, or
-    name, kind and type of an option. answer: the component of a good answer, "" for a text; codes: the codes that it
-    comes with. body: the component that is sent, ""
-    for none; required: whether it must be.
+    (name, kind and type) of an option. answer: the component of a successful answer, "" for a text; codes: its status
+    codes. body: the component of the body, "" for none; required: whether the body is required.
     """
 
     path: str
@@ -132,7 +131,7 @@ class PathOperation:
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """A row of the tables below: answer is list, object, status or event; body is "", object, patch or options."""
+    """A row of the tables below. answer: list, object, status or event. body: "", object, patch or options."""
 
     method: str
     action: str
@@ -158,14 +157,14 @@ _WATCHED_ITEM = (_Route("get", "watch", "watch", "event"),)
 _CONNECTED = ("get", "post")
 _PROXIED = ("delete", "get", "head", "options", "patch", "post", "put")
 _SCALED = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-# verb -> what is said of a subresource beside status and scale
+# verb -> operation on a subresource other than status and scale
 _BELOW = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
 _ITEM = (
     *_SUBRESOURCE[:2],
     _Route("delete", "delete", "delete", "status", "options", (200, 202)),
     _SUBRESOURCE[2],
 )
-# verb -> what is said of it
+# verb -> description
 _OLD = "Deprecated: list with the parameter watch."
 _TEXTS = {
     "list": "List or watch {kind} objects.",
@@ -178,13 +177,13 @@ _TEXTS = {
     "watch": f"Watch {{one}}. {_OLD}",
     "watchlist": f"Watch {{kind}} objects. {_OLD}",
 }
-# verb of a subresource that a hook answers -> method, action, and what is said of it
+# verb of a hook's subresource -> method, action, start of the description
 _HOOKED = {
     "get": ("get", "read", "Get"),
     "create": ("post", "create", "Ask for"),
     "update": ("put", "replace", "Write"),
 }
-# x-kubernetes-action -> the verb that discovery tells of
+# x-kubernetes-action -> verb in discovery
 _VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
 
@@ -193,7 +192,7 @@ def model_name(group: str, version: str, kind: str) -> str:
     return ".".join([*reversed(group.split(".")), version, kind])
 
 
-_BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # words of a path
+_BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # separators of words in a path
 
 
 def camel_case(text: str, first: bool) -> str:
@@ -209,7 +208,7 @@ class OperationsWriter:
     def __init__(self, kind: Kind, version: Version, name: Callable[[str], str] | None = None) -> None:
         """Prepare the operations of a kind's version.
 
-        name: returns the component of a kind; by default that of custom kinds.
+        name: returns the component name of a kind (default: as for custom kinds).
         """
         self.kind = kind
         self.version = version
@@ -304,7 +303,7 @@ class OperationsWriter:
         return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
 
     def _served(self, action: str) -> bool:
-        """Return whether an action is served. A definition that is being deleted is still shown completely."""
+        """Return whether an action is served. The verbs of a terminating definition still count."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
     def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:
@@ -375,12 +374,12 @@ def _places(path: str) -> list[str]:
 
 
 def _order(key: str) -> tuple[str, bool]:
-    """Return the sort key of a parameter: by name, those in the path before those in the query."""
+    """Return the sort key of a parameter: by name, path parameters before query parameters."""
     return key.split()[0], not key.endswith(" in path")
 
 
 def _options(kind: Kind) -> list[str]:
-    """Return the query parameters of an options kind, which are its plain fields."""
+    """Return the query parameters of an options kind: its fields of plain types."""
     found = []
     for field in kind.struct or ():
         of = field.type.item if isinstance(field.type, ListOf) else field.type
@@ -391,7 +390,7 @@ def _options(kind: Kind) -> list[str]:
 
 
 def group_names(group: str, *version: str) -> tuple[str, str]:
-    """Return the part of a group's name in operation ids, and its tag."""
+    """Return a group's part of operation ids, and its tag."""
     short = group.removesuffix(".k8s.io") if group else "core"
     prefix = "".join(camel_case(one, True) for one in (short, *version))
     return prefix, "_".join(camel_case(one, False) for one in (short, *version))
@@ -406,13 +405,13 @@ def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperatio
 
 
 def shared_parameters(operations: list[PathOperation]) -> list[str]:
-    """Return the parameters that all operations of a path have: the path has them in their place."""
+    """Return the parameters that all operations of a path share; they are listed at the path instead."""
     first, *others = operations
     return [key for key in first.queries if all(key in other.queries for other in others)]
 
 
 def make_parameter(key: str, kind: str) -> dict[str, Any]:
-    """Return a parameter with name, place, text and type."""
+    """Return a parameter with name, place, description and type."""
     if key == "name":
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:

@@ -1,8 +1,8 @@
-"""The published schema of a custom kind: version 3 without loss, version 2 with the loss that old clients need.
+"""The published schema of a custom kind: version 3 without loss, version 2 with the losses that old clients need.
 
-`publish` and `lossy` work on any schema; `root_component` makes the component of a kind with them. Sources: the
-structural schema of apiextensions.k8s.io/v1 for what is kept, the section "Publish Validation Schema in OpenAPI" of the
-CustomResourceDefinition documents for version 2, and the recorded documents for the order and form of everything.
+`publish_schema` and `convert_to_v2` work on any schema; `root_component` makes the component of a kind with them.
+Sources: the structural schema of apiextensions.k8s.io/v1 for the kept keywords, the section "Publish Validation Schema
+in OpenAPI" of the CustomResourceDefinition documents for version 2, and the recorded documents for order and form.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from podless.runtime.release import has
 from podless.schema.plain import make_mention_search
 
 DEFINITIONS = "#/definitions/"
-# apiVersion and kind of the kind itself, and of an object inside an object
+# apiVersion and kind of the kind itself, and of an embedded object
 _TYPE_META = type_meta()
 _EMBEDDED_TYPE_META = type_meta("EmbeddedObject")
 _INT_OR_STRING: list[Schema] = [{"type": "integer"}, {"type": "string"}]
@@ -35,7 +35,7 @@ def _whole(value: float) -> float:
 
 
 def _bound(value: float) -> float:
-    """Return a bound as a float64 in Go: integers beyond 2^53 lose digits."""
+    """Return a bound as a float64 of Go: integers beyond 2^53 lose digits."""
     return value if isinstance(value, int) and -_EXACT <= value <= _EXACT else _whole(value)
 
 
@@ -65,7 +65,7 @@ def _literals(value: list[Any]) -> list[Any] | None:
 
 
 def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
-    # most children are a type and nothing else, and are shown as they are
+    # fast path: most children are only a type
     return {
         name: part if len(part := value[name]) == 1 and part.get("type") else publish_schema(part)
         for name in sorted(each(value))
@@ -93,7 +93,7 @@ def _docs(value: dict[str, str]) -> dict[str, str]:
 
 
 def _rule(rule: Schema) -> Schema:
-    """Return a rule as its struct prints it: only the rule is always present, and optionalOldSelf may be false."""
+    """Return a rule as its struct prints it: only `rule` is always present, and optionalOldSelf may be false."""
     shown = {key: rule[key] for key in ("message", "messageExpression", "reason", "fieldPath") if rule.get(key)}
     if rule.get("optionalOldSelf") is not None:
         shown["optionalOldSelf"] = rule["optionalOldSelf"]
@@ -104,7 +104,7 @@ def _rules(value: list[Schema]) -> list[Schema] | None:
     return [_rule(rule) for rule in value] or None
 
 
-# keyword -> how its value is published (None leaves it out), in the order of the wire
+# keyword -> published form of its value (None omits it), in the order of the documents
 _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "description": _omit_zero,
     "type": _omit_zero,
@@ -148,11 +148,11 @@ _EXAMPLES = frozenset(("example", "externalDocs"))
 _ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
 _Steps = tuple[tuple[str, Callable[[Any], Any] | None], ...]
 _Plan = dict[str, tuple[int, Callable[[Any], Any] | None]]
-# keyword -> its place, and how its value is published, None for what is left out when it is empty
+# keyword -> (position, published form of its value; None omits empty values)
 _PLAN: _Plan = {
     keyword: (place, None if show is _omit_zero else show) for place, (keyword, show) in enumerate(_KEYWORDS.items())
 }
-# inside allOf, oneOf, anyOf and not the children are conditions too, and what other fields obey is not published
+# in allOf, oneOf, anyOf and not, children are conditions as well, and additionalProperties is not published
 _NESTED: _Plan = _PLAN | {
     "items": (_ORDER["items"], _nested),
     "properties": (_ORDER["properties"], _nested_children),
@@ -166,7 +166,7 @@ def _planned(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
     return tuple((keyword, plan[keyword][1]) for _, keyword in known)
 
 
-# schemas have the same few sets of keywords again and again
+# few different sets of keywords occur, again and again
 @bounded_cache(1024)
 def _steps(keywords: tuple[str, ...]) -> _Steps:
     return _planned(_PLAN, keywords)
@@ -178,13 +178,13 @@ def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
 
 
 def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
-    """Return the schema as version 3 shows it. nested: it stands inside allOf, oneOf, anyOf or not.
+    """Return the schema as version 3 shows it. nested: it is inside allOf, oneOf, anyOf or not.
 
-    A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where that
-    says something else, in an allOf that comes first.
+    An int-or-string node says so in a way that every client understands: in its anyOf, or, if that is in use, in an
+    allOf at the start.
     """
     if len(schema) == 1 and (kind := schema.get("type")):
-        return {"type": kind}  # as most nodes are
+        return {"type": kind}  # fast path: most nodes are only a type
     shown = _shown(schema, _nested_steps if nested else _steps)
     return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
 
@@ -221,7 +221,7 @@ def _unfold(shown: Schema) -> Schema:
 
 _CHILDREN = ("items", "properties")
 _SHOWN_OTHERWISE = ("array", "", None)
-# the plan of version 2: what it does not know is gone, and null is told by what else is not said
+# the plan of version 2, without keywords that it lacks; `nullable` shows as the absence of other keywords
 _SAID: _Plan = {
     keyword: known
     for keyword, known in _PLAN.items()
@@ -257,12 +257,12 @@ def _said_steps(keywords: tuple[str, ...]) -> _Steps:
 def convert_to_v2(schema: Schema) -> Schema:
     """Return the schema as version 2 can express it.
 
-    Keywords that version 2 lacks are dropped, and everything that would make kubectl reject valid objects: the type and
-    the children of a nullable value, the children (and the type of an object) if unknown fields are kept, the type of
-    an array without items, and required nullable fields.
+    Drops keywords that version 2 lacks, and everything that would make kubectl reject valid objects: the type and the
+    children of a nullable value, the children (and the type of an object) if unknown fields are kept, the type of an
+    array without items, and required nullable fields.
     """
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
-        return {"type": kind}  # as most nodes are
+        return {"type": kind}  # fast path: most nodes are only a type
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
     shown = _shown(schema, _said_steps if null or free else _lossy_steps)
     kind = shown.get("type")
@@ -291,7 +291,7 @@ def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schem
 
 
 def _embed(shown: Schema, v2: bool) -> None:
-    """Give the objects inside the object the fields that every object has."""
+    """Add the fields of every object to embedded objects."""
     charge(1)
     for child in shown.get("properties", {}).values():
         _embed(child, v2)
@@ -301,7 +301,7 @@ def _embed(shown: Schema, v2: bool) -> None:
     if "x-kubernetes-embedded-resource" not in shown:
         return
     if v2 and "x-kubernetes-preserve-unknown-fields" in shown:
-        return  # kubectl would refuse all fields but these
+        return  # kubectl would reject all other fields
     properties = shown.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": _metadata(v2, "EmbeddedObject")}
     shown["properties"] = dict(sorted(properties.items()))
     required = shown.get("required", [])
@@ -311,8 +311,8 @@ def _embed(shown: Schema, v2: bool) -> None:
 def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     """Return the component of a kind, without the extensions that name it.
 
-    Without a schema it has no fields; in version 2 also if unknown fields are kept, because kubectl treats the listed
-    fields as all fields.
+    Without a schema it has no fields. In version 2 it has none either if unknown fields are kept, because kubectl
+    rejects fields that are not listed.
     """
     if schema is None:
         return {"type": "object"}

@@ -2,7 +2,7 @@
 
 `DocumentLibrary` keeps digests and parts by kind, from which documents of custom kinds are assembled as they are sent,
 and the last documents of built-in kinds. It does no I/O; each server has one. It reports missing parts as steps
-(`MissingParts`), so that its caller takes them when and where there is time.
+(`MissingParts`), and its caller decides when and where to make them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from podless.runtime import clock
 JSON = "application/json"
 V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
-# what a client may ask for -> the type of the answer; the first one is for clients that take anything
+# requested media type -> type of the answer; the first one is for */*
 V3_FORMS = {
     JSON: JSON,
     V3_PROTOBUF: V3_PROTOBUF,
@@ -42,12 +42,12 @@ V2_FORMS = {
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": V2_PROTOBUF,
     V2_PROTOBUF: V2_PROTOBUF,
 }
-_Custom = list[tuple[Kind, Version]]  # what a document of custom kinds tells of
+_Custom = list[tuple[Kind, Version]]  # the contents of a document of custom kinds
 _YEAR = timedelta(days=365)
 _KEPT = 32
-_MANY = 500  # kinds, whose parts it takes long to put in order
-_FEW = 4  # versions of a definition, of which more are long to look through
-_LONG = 1 << 15  # bytes of a schema from which on it takes long to be shown
+_MANY = 500  # kinds; merging the parts of more takes long
+_FEW = 4  # versions; a definition with more takes long to read
+_LONG = 1 << 15  # bytes of a schema; a longer one takes long to convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def matches_etag(if_none_match: str, etag: str) -> bool:
 
 
 class PreparationStep(NamedTuple):
-    """A missing part of an answer. make: returns it, from values that do not change; keep: stores it.
+    """A missing part of an answer. make: returns it, as a pure function; keep: stores it.
 
     long: it may take longer than some milliseconds.
     """
@@ -111,7 +111,7 @@ class PreparationStep(NamedTuple):
 
 
 class MissingParts(Exception):
-    """An answer needs more than is there. steps: make it, in any order; there may be more to do after that."""
+    """An answer needs missing parts. steps: make them, in any order; others may be missing after that."""
 
     def __init__(self, steps: list[PreparationStep]) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class MissingParts(Exception):
 
 
 def complete_answer(work: Callable[[], Reply]) -> Reply:
-    """Return the answer that some work gives once all is there that it needs."""
+    """Return the answer of `work` after making all missing parts."""
     while True:
         try:
             return work()
@@ -148,7 +148,7 @@ class DocumentLibrary:
         now: Callable[[], datetime] = clock.utc_now,
         generation: Callable[[], object] = object,
     ) -> None:
-        """Keep documents for some kinds. kinds: returns those served now; a changed definition must give another Kind.
+        """Make a library for some kinds. kinds: returns the served ones; a changed definition must give another Kind.
 
         release: in documents. generation: returns an equal value while the kinds are the same, so that the index is
         cached.
@@ -159,14 +159,14 @@ class DocumentLibrary:
         self._generation = generation
         self._index: tuple[object, bytes] = (None, b"")
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
-        self._long: WeakSet[Kind] = WeakSet()  # those whose schemas are
+        self._long: WeakSet[Kind] = WeakSet()  # kinds with long schemas
         self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
         self._parts = {name: WeakKeyDictionary() for name in parts.FORMS}
-        # of version 2: all built-in kinds, which have much in common
+        # version 2, by form: the part of all built-in kinds, which share most components
         self._builtin: dict[str, tuple[list[Kind], AreaEntries]] = {}
         self._documents: OrderedDict[tuple[str, str], bytes | DocumentBody] = OrderedDict()
         self._whole: dict[str, tuple[str, DocumentBody]] = {}
-        # the kinds, and the ETag, that a document was last asked for with: by its path and form
+        # by path and form: kinds and ETag of the last request for a document
         self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
     def answer(self, document: str, request: DocumentRequest) -> Reply:
@@ -176,7 +176,7 @@ class DocumentLibrary:
         return self.document(request) if request.group_version else self.index()
 
     def ready(self, document: str, request: DocumentRequest) -> bool:
-        """Return whether an answer is there, or soon made."""
+        """Return whether an answer is complete, or quick to complete."""
         if document == "v3" and not request.group_version:
             return self._index[0] == self._generation()
         form = accepted_form(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
@@ -198,7 +198,7 @@ class DocumentLibrary:
             self._asked.popitem(last=False)
 
     def index(self) -> Reply:
-        """Return /openapi/v3. A real server sends it without a type, which makes it text. Raises MissingParts."""
+        """Return /openapi/v3. A real server sends it as text, because it sets no type. Raises MissingParts."""
         generation = self._generation()
         if self._index[0] != generation:
             self._index = generation, self._indexed()
@@ -270,10 +270,10 @@ class DocumentLibrary:
             self._note_etag("", form, generation, etag)
         return reply
 
-    # what is kept by kind
+    # values by kind
 
     def _find_digests(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
-        """Return the digests of kinds, by version. shown: they are about to be shown as JSON. Raises MissingParts."""
+        """Return the digests of kinds, by version. shown: the caller will show them as JSON. Raises MissingParts."""
         found = [self._digests.get(kind) for kind in kinds]
         if None not in found:
             return [one for one in found if one is not None]
@@ -374,7 +374,7 @@ class _Look(NamedTuple):
 def _digest_kind(kind: Kind, shown: bool) -> _Look:
     """Digest the versions of a kind. shown: also make the parts of a short definition for both documents.
 
-    Reading a definition costs as much as showing it, and clients that ask for version 2 also ask for version 3.
+    Reading a definition costs as much as converting it, and clients of version 2 also request version 3.
     """
     versions = read_schemas(kind.versions)
     said = {version.name: v3.encode_kind(kind, version) for version in versions}

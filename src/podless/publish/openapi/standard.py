@@ -14,7 +14,7 @@ META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 VERSION = "io.k8s.apimachinery.pkg.version."
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 
-# name -> its type and place; one name has two texts, which are those of publish/texts.py
+# name -> type and place; names with two texts have two keys (publish/texts.py)
 PARAMETERS: dict[str, tuple[str, str]] = {
     "allowWatchBookmarks": ("boolean", "query"),
     "continue": ("string", "query"),
@@ -41,7 +41,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "watch": ("boolean", "query"),
 }
 
-# how clients say who they are
+# the security schemes
 BEARER = {"description": "A token, as Bearer TOKEN.", "type": "apiKey", "name": "authorization", "in": "header"}
 
 
@@ -52,7 +52,7 @@ def package_of(group: str, version: str) -> str:
 
 
 def package_of_home(home: str) -> tuple[str, str]:
-    """Return the group of a file of fields, and what stands before the names of its components."""
+    """Return the group of a .fields file, and the prefix of its component names."""
     folder, _, version = home.partition("/")
     group = next(name for name in GROUPS if folder_of(name) == folder)
     return group, package_of(group, version)

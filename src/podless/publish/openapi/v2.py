@@ -1,7 +1,7 @@
-"""OpenAPI v2 (Swagger 2.0): one document of all groups, for the clients that know no better.
+"""OpenAPI v2 (Swagger 2.0): one document for all groups, for older clients.
 
-The document is a join of parts, one a kind, which the caller keeps as long as the kind lives. The schemas lose what
-version 2 cannot say (schema.lossy), and defaults, which are never in this document.
+The document is joined from parts, one for each kind, which the caller keeps as long as the kind. The schemas lose
+keywords that version 2 lacks (schema.convert_to_v2), and defaults, which are never in this document.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 def convert_schema(schema: Document) -> Document:
     """Return a version 3 schema of a built-in type in version 2.
 
-    References stand beside texts, defaults are left out, and a text or number is described as a text.
+    References have texts beside them, defaults are left out, and string-or-number is a string.
     """
     flat: Document = {}
     for key, value in schema.items():
@@ -40,7 +40,7 @@ def convert_schema(schema: Document) -> Document:
         elif key not in _NOT_AS_IT_IS:
             flat[key] = value
     if "oneOf" in schema:
-        flat["type"] = "string"  # quantities and int-or-string: what can be one of several can be a text
+        flat["type"] = "string"  # quantities and int-or-string: one of several types becomes a string
     for one in schema.get("allOf", ()):
         flat |= convert_schema(one)
     if "properties" in schema:
@@ -74,7 +74,7 @@ def make_document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Documen
 
 
 def swagger_parts(*kinds: Kind) -> Document:
-    """Return the "paths" and "definitions" of kinds in all their versions. It is kept as long as the kinds."""
+    """Return the "paths" and "definitions" of kinds in all their versions."""
     found: Document = {"paths": {}, "definitions": {}}
     for kind in kinds:
         for version in kind.versions:
@@ -83,7 +83,7 @@ def swagger_parts(*kinds: Kind) -> Document:
 
 
 def _add_version(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
-    """Add one version of a kind. What several built-in kinds have inside them is made once."""
+    """Add one version of a kind. Components that built-in kinds share are made once."""
     if kind.custom:
         definitions |= item_definition(kind, version) | list_definition(kind, version)
     else:
@@ -134,7 +134,7 @@ def _standard(release: Release) -> Document:
 
 
 def join_parts(found: Iterable[Document], release: str = RELEASE.name) -> Document:
-    """Return the document of what parts() gave for several kinds."""
+    """Return the document, joined from the results of `swagger_parts`."""
     paths: Document = {}
     definitions: Document = {}
     for one in (standard_definitions(), *found):
@@ -158,7 +158,7 @@ def swagger_tail() -> Document:
 
 def item_definition(kind: Kind, version: Version) -> Document:
     """Return the definition of a custom kind, under its name."""
-    known = None if kind.preserve else version.schema  # kubectl takes what is listed for all there is
+    known = None if kind.preserve else version.schema  # kubectl rejects fields that are not listed
     name = routes.model_name(kind.group, version.name, kind.kind)
     return {name: schema.root_component(known, v2=True) | component_extensions(kind, version, kind.kind)}
 

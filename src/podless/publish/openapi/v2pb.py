@@ -1,6 +1,6 @@
 """The version 2 document in protobuf: the OpenAPI.v2 messages of gnostic-models.
 
-As in JSON, the document is a join of parts, one a kind: here both are bytes.
+As in JSON, the document is joined from parts, one for each kind; here both are bytes.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ MESSAGES.fields = {
 }
 
 
-PATHS, DEFINITIONS = 8, 9  # areas of a document
+PATHS, DEFINITIONS = 8, 9  # field numbers of a document's areas
 _path, _definition = _message("PathItem"), _message("Schema")
 
 
@@ -169,7 +169,7 @@ def encode_rest(release: str = RELEASE.name) -> bytes:
 
 
 def encode_document(value: v2.Document) -> bytes:
-    """Return the result of v2.document() in protobuf."""
+    """Return the result of v2.make_document() in protobuf."""
     areas = {"paths": (PATHS, encode_path), "definitions": (DEFINITIONS, encode_definition)}
     out = [MESSAGES.encode("Document", {key: one for key, one in value.items() if key not in areas})]
     for area, (number, make) in areas.items():

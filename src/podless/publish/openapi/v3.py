@@ -34,7 +34,7 @@ def _parameter(key: str, kind: str = "") -> dict[str, Any]:
 
 
 _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
-_TEXT: Document = {"schema": {"type": "string"}}  # what is no object
+_TEXT: Document = {"schema": {"type": "string"}}  # an answer that is a text
 _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every group
 
 
@@ -50,7 +50,7 @@ def _standard(release: Release) -> dict[str, Any]:
 
 
 def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return the components with those group-versions at the kinds that are registered in each."""
+    """Return the components, with all group-versions added to the kinds that are registered in each."""
     found = dict(schemas)
     for noun in _CROSS:
         if META + noun in found:
@@ -60,11 +60,11 @@ def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[s
 
 
 def group_version_document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
-    """Return the document of a group-version: of those kinds that are served in it.
+    """Return the document of a group-version, with the kinds that are served in it.
 
-    release: the version that the documents of built-in groups name, major and minor.
+    release: the version in documents of built-in groups, major and minor.
     """
-    # by_version also knows a storage version that is not served
+    # by_version also has a storage version that is not served
     served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
     parts = [make_part(kind, one) for kind, one in served]
     found = _merge(one["paths"] for one in parts)
@@ -201,8 +201,8 @@ def _content(types: Iterable[str], component: str) -> dict[str, Any]:
 def digest_part(kind: Kind, version: Version) -> bytes:
     """Return a digest of everything that documents show of a kind's version, without building them.
 
-    It is the same after a restart and for an equal definition, and differs for another release of this package, whose
-    documents may differ.
+    It is equal after a restart and for an equal definition. It differs in another release of podless, whose documents
+    may differ.
     """
     return sha512(encode_kind(kind, version)).digest()
 
@@ -227,7 +227,7 @@ def document_hash(digests: Iterable[bytes]) -> str:
 
 @bounded_cache(64)
 def page_etag(name: str) -> str:
-    """Return the hash of the document of a page, which is the same in each server of a release."""
+    """Return the hash of a page's document, equal in all servers of a release."""
     return document_hash([f"{__version__} {name}".encode()])
 
 
@@ -242,5 +242,5 @@ def document_url(name: str, tag: str) -> str:
 
 
 def root_document(found: Mapping[str, str]) -> Document:
-    """Return the root document: every group-version and page with the place of its document; takes names and hashes."""
+    """Return the root document: every group-version and page with its URL. found: name -> hash."""
     return {"paths": {name: {"serverRelativeURL": document_url(name, found[name])} for name in sorted(found)}}

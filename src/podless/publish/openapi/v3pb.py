@@ -1,6 +1,7 @@
 """The version 3 document in protobuf: the OpenAPI.v3 messages of gnostic-models.
 
-A minimum of 0 is lost here, and a default that is no scalar is sent empty: the messages have no place for them.
+The messages have no place for a minimum of 0, which is lost, or for a default that is not a scalar, which is sent
+empty.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MESSAGES = WireMessages()
 
 
 def _default(number: int, value: Any) -> bytes:
-    """Write a oneof: the chosen value is sent even if it is zero."""
+    """Write a oneof: a set value is sent even if it is zero."""
     if isinstance(value, bool):
         chosen = write_scalar(2, value)
     elif isinstance(value, (int, float)):
@@ -150,7 +151,7 @@ MESSAGES.fields = {
 }
 
 
-PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # areas of a document, and of its components
+PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # field numbers of the areas of a document, and of its components
 _path = _message("PathItem")
 
 
@@ -165,5 +166,5 @@ def encode_schema(name: str, value: Any) -> bytes:
 
 
 def encode_document(value: dict[str, Any]) -> bytes:
-    """Return the result of v3.document() in protobuf."""
+    """Return a version 3 document in protobuf."""
     return MESSAGES.encode("Document", value)

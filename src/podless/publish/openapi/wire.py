@@ -1,6 +1,6 @@
-"""Protobuf by tables: a message is a table of its fields, a field a number and a function that writes it.
+"""Protobuf by tables: a message is a table of fields, and a field is a number and a function that writes it.
 
-Zero values are left out, as proto3 does. Values that may be anything (examples, enums, extensions) are YAML texts in
+Zero values are left out, as in proto3. Values of any type (examples, enums, extensions) are YAML texts in
 gnostic-models' Any message (blocks.py).
 """
 

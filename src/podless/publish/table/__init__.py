@@ -1,7 +1,7 @@
-"""Tables and PartialObjectMetadata: what kubectl get shows, and objects without their contents.
+"""Tables and PartialObjectMetadata: the output of kubectl get, and objects without their contents.
 
-A version's columns are compiled once into a Layout; a row is made from a decoded object, and encoded with the bytes
-of that object where the client wants it whole. Source: meta.k8s.io/v1 Table and the recorded tables.
+A version's columns are compiled once into a TableLayout. A row is made from a decoded object; if the client wants the
+whole object, it is added as bytes. Source: meta.k8s.io/v1 Table and the recorded tables.
 """
 
 from podless.publish.table.ages import age_of_time

@@ -1,4 +1,4 @@
-"""Ages: how long ago something was, for people. Source: k8s.io/apimachinery pkg/util/duration."""
+"""Ages for users, such as 5m. Source: k8s.io/apimachinery pkg/util/duration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podless.runtime.bounded import bounded_cache
 
 
 class Span(NamedTuple):
-    """A span from a moment until now (seconds since 1970), in a text."""
+    """A time span from a moment (seconds since 1970) until now, as part of a text."""
 
     before: str
     moment: float
@@ -21,7 +21,7 @@ class Span(NamedTuple):
 
 
 def read_age(given: Any) -> Span | str | None:
-    """Return the content of an age cell: a span, or a constant text or nothing."""
+    """Return the content of an age cell: a Span, a constant text, or None."""
     if not isinstance(given, Lapse):
         moment = read_time(given)
         return Span("", moment, "") if isinstance(moment, float) else moment
@@ -37,7 +37,7 @@ def read_age(given: Any) -> Span | str | None:
 
 
 def read_time(given: Any) -> float | str | None:
-    """Return the content of a time cell: the moment that it counts from, or a constant text or nothing."""
+    """Return the content of a time cell: the moment from which it counts, a constant text, or None."""
     if not isinstance(given, str):
         return None
     moment = _moment(given)
@@ -47,9 +47,9 @@ def read_time(given: Any) -> float | str | None:
 
 
 def age_of_time(text: str, now: float) -> str:
-    """Return the age of an RFC 3339 time for people: 5s, 3m12s, 2d3h.
+    """Return the age of an RFC 3339 time: 5s, 3m12s, 2d3h.
 
-    <unknown> without a time, <invalid> for an invalid or a future one.
+    <unknown> without a time, <invalid> for an invalid time or one in the future.
     """
     moment = read_time(text)
     return format_age(moment, now) if isinstance(moment, float) else str(moment)
@@ -62,7 +62,7 @@ def format_age(moment: float, now: float) -> str:
 
 @bounded_cache(4096)
 def _moment(text: str) -> float | None:
-    """Return seconds since 1970, None for no time, infinity for an invalid one."""
+    """Return seconds since 1970, None for no time, infinity for an invalid time."""
     try:
         plain = None if text in ("", "null") else gotime.normalise_time(text)
     except ValueError:
@@ -71,5 +71,5 @@ def _moment(text: str) -> float | None:
         return None
     try:
         return datetime.fromisoformat(plain).timestamp()
-    except ValueError:  # Go has a year 0, Python has none; that long ago all ages are the same
+    except ValueError:  # Go has a year 0, Python does not; the age is the same for all such times
         return -math.inf

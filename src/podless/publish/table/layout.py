@@ -1,4 +1,4 @@
-"""A version's columns, compiled once: the heads of the columns, and a reader for each cell."""
+"""A version's columns, compiled once: their definitions, and a reader for each cell."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from podless.structs.structfiles import folder_of
 
 Reader = Callable[[Object], Any]
 
-_COLUMN = 32  # steps that it takes to compile one
-_LETTERS = 64  # of a value as a text, for a step
+_COLUMN = 32  # steps on the meter to compile a column
+_LETTERS = 64  # characters of a value's text that count as one step
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, eq=False)
 class TableLayout:
-    """Compiled columns. The definitions of their heads are created when a table first needs them.
+    """Compiled columns. Their definitions are created when a table first needs them.
 
     group: of the structs that the columns show. order: the sort key of a list's rows, if any. searches: columns search
-    whole objects; readers then take the result of `given`.
+    whole objects; readers then take the result of `reader_argument`.
     """
 
     columns: tuple[PrinterColumn, ...]
@@ -97,7 +97,7 @@ SCALE = TableLayout(shared.SCALE)
 
 
 def table_layout(kind: Kind, version: Version) -> TableLayout:
-    """Return the layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
+    """Return the layout of a version: its columns, or Name and Age; built-in kinds have their own."""
     return kind.derive(("table", version.name), lambda: _make_layout(kind, version))
 
 
@@ -106,7 +106,7 @@ def _make_layout(kind: Kind, version: Version) -> TableLayout:
 
 
 def built_in(group: str, plural: str) -> TableLayout:
-    """Return the layout of a built-in kind; without columns it shows when objects were created, as a real server does.
+    """Return the layout of a built-in kind. Without columns it shows Name and Created At, as a real server does.
 
     The columns are in apis/GROUP/columns.py, which is imported here.
     """
@@ -124,7 +124,7 @@ def column_definitions(version: Version) -> list[Object]:
 
 
 def custom_layout(given: Sequence[Column] | None) -> TableLayout:
-    """Return the layout for additionalPrinterColumns; from the first malformed path on they are left out."""
+    """Return the layout for additionalPrinterColumns; the first malformed path and all later columns are left out."""
     if not given:
         return AGED
     cells = [shared.NAME]
@@ -173,7 +173,7 @@ def _integer(value: Any) -> int | None:
         return value
     if type(value) is not int and type(value) is not float:
         return None
-    return int(value) if _MIN <= value <= _MAX else _MIN  # what Go makes of a float that is too large
+    return int(value) if _MIN <= value <= _MAX else _MIN  # as Go converts a float that is too large
 
 
 def _number(value: Any) -> int | float | None:
@@ -192,7 +192,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"integer": _integer, "number": 
 
 
 def _printed(value: Any) -> str:
-    """Return a value as a cell of type string: text as it is, lists and objects as Go's JSON."""
+    """Return a value as a cell of type string: texts unchanged, lists and objects as Go's JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):

@@ -26,7 +26,7 @@ _METADATA = (
     "finalizers",
     "managedFields",
 )
-_ZERO = {"deletionGracePeriodSeconds": 0}  # is shown even when it is 0; all else is left out when it is empty
+_ZERO = {"deletionGracePeriodSeconds": 0}  # shown even if 0; all other fields are omitted when empty
 _INNER = {
     "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
     "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
@@ -34,7 +34,7 @@ _INNER = {
 
 
 def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
-    """Return the object as PartialObjectMetadata, the fields in the order that a real server has them."""
+    """Return the object as PartialObjectMetadata, with the fields in a real server's order."""
     given = obj.get("metadata") or {}
     kept = {
         name: given[name] for name in _chosen(_METADATA, tuple(given)) if given[name] or given[name] == _ZERO.get(name)
@@ -47,5 +47,5 @@ def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
 
 @bounded_cache(256)
 def _chosen(order: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the given fields in order; cached, because objects of a kind have the same ones."""
+    """Return the given fields in order. Cached, because objects of a kind have the same fields."""
     return tuple(name for name in order if name in given)

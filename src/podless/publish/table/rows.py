@@ -1,4 +1,4 @@
-"""A Table as bytes: rows that are made once, with ages that are filled in when they are sent."""
+"""A Table as bytes: rows are made once, and their ages are filled in when they are sent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
-_CELL = 2  # steps
-SHARED = 128  # bytes of a set of managed fields
-# a row as JSON, in pieces: bytes, and between them the moments whose ages belong there
+_CELL = 2  # steps on the meter for a cell
+SHARED = 128  # bytes; longer fieldsV1 texts are separate pieces, so that rows can share them
+# a row as JSON in pieces: bytes, and between them the moments whose ages belong there
 Row = tuple[bytes | float, ...]
 
 
@@ -54,7 +54,7 @@ def make_row(
 
 
 def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
-    """Return an object as JSON with its sets of managed fields as separate pieces, which many objects share."""
+    """Return an object as JSON in pieces; its fieldsV1 texts are separate, because many objects have the same."""
     encoded = serializer.encode_json(included)
     pieces: list[bytes] = []
     start = 0
@@ -68,19 +68,19 @@ def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
 
 
 class AgeFiller:
-    """Fills ages into rows, as they are at one moment; many objects are of the same second. now: seconds since 1970."""
+    """Fills the ages at one moment into rows; caches them, because objects share seconds. now: seconds since 1970."""
 
     def __init__(self, now: float) -> None:
         self._ages = _Ages(now)
 
     def fill(self, row: Sequence[bytes | float]) -> bytes:
-        """Return a row, or several with their separators, as JSON."""
+        """Return a row, or several with separators, as JSON."""
         ages = self._ages
         return b"".join([piece if piece.__class__ is bytes else ages[piece] for piece in row])
 
 
 class _Ages(dict[Any, bytes]):
-    """The ages that moments have at one time."""
+    """The cached ages of moments at one time."""
 
     def __init__(self, now: float) -> None:
         self._now = now
@@ -107,9 +107,9 @@ def encode_row(
 def frame_table(
     shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
 ) -> tuple[bytes, bytes]:
-    """Return the JSON before and behind the rows of a Table. headed: with the column definitions.
+    """Return the JSON before and after the rows of a Table. headed: with the column definitions.
 
-    bare: there are no rows; for kinds without their own columns a real server then shows null.
+    bare: there are no rows; for kinds without columns of their own a real server then shows null.
     """
     head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
     definitions = shown.encoded if headed else b"null"

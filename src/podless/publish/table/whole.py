@@ -1,4 +1,4 @@
-"""A Table as an object, of decoded objects."""
+"""A Table as a decoded object, made from decoded objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def make_table(
     """Return a Table of decoded objects.
 
     listed: the list's metadata, or the object's own for a single one. include: Metadata, Object or None. headed:
-    include the columnDefinitions, as all tables do except for later events of a watch.
+    include the columnDefinitions, as in all tables except those of later watch events.
     """
     return {
         "kind": "Table",
@@ -56,5 +56,5 @@ def included_object(obj: Object, include: str, version: str) -> Mapping[str, Any
 
 
 def listed_meta(given: Mapping[str, Any]) -> Object:
-    """Return the part of a metadata that ListMeta has, without empty fields."""
+    """Return the fields of metadata that ListMeta has, without empty ones."""
     return {name: given[name] for name in ("resourceVersion", "continue", "remainingItemCount") if given.get(name)}
