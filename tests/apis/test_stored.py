@@ -94,5 +94,5 @@ async def test_the_releases_that_have_written_are_noted(store: SQLiteStore) -> N
 
 async def test_a_note_that_is_no_release_is_an_error(store: SQLiteStore) -> None:
     await store.commit([Operation(KEY, Stored(b"x"), 0)])
-    with pytest.raises(StoreError, match="'x', which is no Kubernetes release"):
+    with pytest.raises(StoreError, match="'x', which is not a Kubernetes release"):
         await note_release(store, choose_release("1.36"))

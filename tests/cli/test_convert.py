@@ -152,7 +152,7 @@ def test_with_prune_unknown_fields_go(file: Any, capsys: Any) -> None:
     _, (made,), said = run(capsys, "--prune", file(PUBLISHED))
     schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert "x-kubernetes-preserve-unknown-fields" not in schema
-    assert "fields that no schema knows are dropped" in said
+    assert "fields that the schema does not know are dropped" in said
 
 
 def test_a_third_party_resource(capsys: Any, monkeypatch: Any) -> None:
@@ -208,7 +208,7 @@ def test_a_schema_that_is_missing_keeps_everything(file: Any, capsys: Any) -> No
         "x-kubernetes-preserve-unknown-fields": True,
     }
     assert code == 0
-    assert "there is none: every field is kept" in said
+    assert "the schema is missing: every field is kept" in said
     assert run(capsys, "--quiet", file(yaml.safe_dump(bare)))[2] == ""
 
 
@@ -233,7 +233,7 @@ def test_versions_webhooks_and_approval(file: Any, capsys: Any) -> None:
     assert [one["subresources"] for one in made["spec"]["versions"]] == [{"status": {}}] * 2
     assert made["spec"]["versions"][0]["schema"] == {"openAPIV3Schema": {"type": "object"}}
     assert made["metadata"]["annotations"]["api-approved.kubernetes.io"].startswith("unapproved")
-    assert "was added: v1 asks for it in this group" in said
+    assert "was added: v1 requires it in this group" in said
 
 
 @pytest.mark.parametrize(

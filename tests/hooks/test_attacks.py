@@ -202,7 +202,7 @@ def test_a_hook_that_ends_its_worker_fails_and_others_go_on(server: Server, do: 
 
 
 NOT_JSON = "its result is not JSON"
-MALFORMED = "its worker gave a malformed answer"
+MALFORMED = "its worker returned a malformed answer"
 ACCEPTED = "template.spec.containers: Required value"  # the hook succeeds, and the object is checked
 
 

@@ -99,9 +99,9 @@ def _read_verdict(answer: bytes) -> Verdict:
         sound = isinstance(found["allowed"], bool) and isinstance(found.get("object"), dict | None)
         texts = [*warnings, *annotations.values()] if isinstance(warnings, list) else [None]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise CallFailed("its worker gave a malformed answer") from None
+        raise CallFailed("its worker returned a malformed answer") from None
     if not sound or not all(isinstance(text, str) for text in texts):
-        raise CallFailed("its worker gave a malformed answer")
+        raise CallFailed("its worker returned a malformed answer")
     return Verdict(
         found["allowed"],
         result=status,

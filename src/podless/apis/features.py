@@ -90,7 +90,7 @@ CHANGES: Final[Mapping[str, str]] = {
     # the syntax of a patch is checked after its object is found; later releases check it first
     "LatePatchSyntax": "-1.36",
     "YAMLDecodeErrors": "-1.36",  # decode errors of apply configurations speak of YAML; later releases of a patch
-    # errors about the attributes of a review have the path of one of them, before that of the spec
+    # errors about the attributes of a review have the path of one of them; later releases have that of the spec
     "ReviewAttributePaths": "-1.36",
     "StatusPaths": "1.31-",  # paths of errors in the status of custom objects begin with "status"
     "LowerYAMLErrors": "1.31-",  # errors of YAML keys that are not strings

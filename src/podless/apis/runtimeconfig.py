@@ -65,7 +65,7 @@ def check_disabled(names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
-            raise BadRuntimeConfig(f"disable-builtin: {name} is none of {groups}, nor one of their resources")
+            raise BadRuntimeConfig(f"disable-builtin: {name} is neither one of {groups} nor one of their resources")
 
 
 def _names(kind: Kind, version: str) -> tuple[str, str]:

@@ -81,7 +81,7 @@ def _parse_span(text: str) -> tuple[int, int]:
 def _parse_minor(name: str, text: str) -> int:
     major, _, minor = name.partition(".")
     if major != "1" or not minor.isdigit():
-        raise StoreError(f"{KEY} is {text!r}, which is no Kubernetes release")
+        raise StoreError(f"{KEY} is {text!r}, which is not a Kubernetes release")
     return int(minor)
 
 

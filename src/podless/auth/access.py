@@ -35,9 +35,7 @@ class OIDC:
     CAs. Raises BadAccess for invalid settings.
     """
 
-    issuer: str = option(
-        "--oidc-issuer-url", "issuer URL of the provider, as the claim iss of its tokens has it", metavar="URL"
-    )
+    issuer: str = option("--oidc-issuer-url", "issuer URL of the provider: the claim iss of its tokens", metavar="URL")
     client_id: str = option("--oidc-client-id", "client ID that the claim aud of tokens must contain", metavar="ID")
     username_claim: str = option(
         "--oidc-username-claim", "claim that holds the user name", value="sub", metavar="CLAIM"

@@ -329,7 +329,7 @@ class WatchCache:
 
 
 def _measure_event(event: Event) -> int:
-    """Return the bytes that an event keeps in memory beside the current state."""
+    """Return the bytes that an event keeps in memory besides the current state."""
     return len(event.before.body) if event.before is not None else 0
 
 

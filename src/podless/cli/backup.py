@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
         return 1
     finally:
-        with contextlib.suppress(OSError):  # which said before why nothing could be written
+        with contextlib.suppress(OSError):  # this error has been reported before, as the reason why nothing was written
             new.unlink(missing_ok=True)
     return 0
 

@@ -32,9 +32,7 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
 
 
 class _Known(NamedTuple):
-    """The result for an anchored node. nodes: visited ones. height: levels. made: packed value, or entries of a
-    mapping.
-    """
+    """The result for an anchored node. nodes: visited. height: levels. made: packed value, or entries of a mapping."""
 
     nodes: int
     height: int

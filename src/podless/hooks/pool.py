@@ -333,7 +333,7 @@ class Pool:
             peer.alone -= not call.shares
             if status == FAILED:
                 failed = _explain(raw)
-                call.fail(failed or HookFailed("its worker gave a malformed answer"))
+                call.fail(failed or HookFailed("its worker returned a malformed answer"))
                 if failed is None:
                     peer.end()
                     return

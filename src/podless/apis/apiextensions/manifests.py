@@ -112,7 +112,9 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
     spec = beta.to_v1(read)["spec"]
     preserve = spec.pop("preserveUnknownFields", False) and not prune
     if prune and read["spec"]["preserveUnknownFields"]:
-        notes.append(Note("spec.preserveUnknownFields", "is false now: fields that no schema knows are dropped"))
+        notes.append(
+            Note("spec.preserveUnknownFields", "is false now: fields that the schema does not know are dropped")
+        )
     if "conversion" not in given:
         spec.pop("conversion", None)
     told = given.get("names") or {}
@@ -133,7 +135,11 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
     """Return a schema that v1 accepts, and notes about changes. Raises BadManifest if it is nested too deep."""
     given = shared.schema_of_version(version)
     if given is None:
-        why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
+        why = (
+            "the schema is missing: every field is kept"
+            if preserve
+            else "the schema is missing: every field is dropped"
+        )
         made = dict(_ANY) if preserve else {"type": "object"}
         return made, [Note(path, why, lost=not preserve)]
     malformed = shape.check_shape(given, path)
@@ -146,10 +152,10 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
     if status:
         for name in ("allOf", "anyOf", "oneOf", "not", "minProperties", "maxProperties", "enum"):
             if made.pop(name, None) is not None:
-                notes.append(Note(f"{path}.{name}", "was dropped: it does not go with the status subresource"))
+                notes.append(Note(f"{path}.{name}", "was dropped: a status subresource does not allow it"))
     errors = structural(made, path, status=status)
     if errors:
-        notes = [Note(path, f"could not be made structural, every field is kept unchecked: {errors[0]}")]
+        notes = [Note(path, f"cannot be made structural: every field is kept and not validated: {errors[0]}")]
         made = dict(_ANY)
     return made, notes
 
@@ -160,7 +166,7 @@ def _approve(made: Object, notes: list[Note]) -> None:
         return
     annotations = made["metadata"].setdefault("annotations", {})
     annotations[APPROVAL] = "unapproved, converted from apiextensions.k8s.io/v1beta1"
-    notes.append(Note(f"metadata.annotations[{APPROVAL}]", "was added: v1 asks for it in this group", lost=False))
+    notes.append(Note(f"metadata.annotations[{APPROVAL}]", "was added: v1 requires it in this group", lost=False))
 
 
 def _reject_invalid(made: Object, notes: list[Note]) -> None:

@@ -34,9 +34,7 @@ class DaemonSetStrategy(ReplicasStrategy):
     named = False
 
     def show_partial(self, obj: Object) -> Object:
-        """Drop the template generation: Tables and PartialObjectMetadata lack the field in which kube-apiserver
-        keeps it.
-        """
+        """Drop the template generation: kube-apiserver's Tables and PartialObjectMetadata lack the field for it."""
         known = obj["metadata"].get("annotations") or {}
         kept = {name: text for name, text in known.items() if name != _GENERATION}
         return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}

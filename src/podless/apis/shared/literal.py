@@ -16,7 +16,7 @@ from podless.runtime.meter import each
 
 
 class _Map(dict[str, Any]):
-    """A wanted part (a map) that was written with empty fields."""
+    """A part with the desired state (a map) that was written with empty fields."""
 
 
 class _List(list[Any]):
@@ -24,9 +24,9 @@ class _List(list[Any]):
 
 
 class LiteralStrategy(TypedStrategy):
-    """Records whether the wanted part was written with empty fields, which are not stored.
+    """Records whether the desired state was written with empty fields, which are not stored.
 
-    part: the field of the wanted part. empties: names of the lists, maps and bytes in it.
+    part: the field with the desired state. empties: names of the lists, maps and bytes in it.
     """
 
     part: ClassVar[str] = "spec"
@@ -41,7 +41,7 @@ class LiteralStrategy(TypedStrategy):
         self._mark(obj, serializer.decode_json(raw))
 
     def differs(self, obj: Object, old: Object) -> bool:
-        """Return whether the wanted part differs."""
+        """Return whether the desired state differs."""
         wanted = obj.get(self.part)
         return isinstance(wanted, _Map | _List) or wanted != old.get(self.part)
 

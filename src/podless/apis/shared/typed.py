@@ -93,7 +93,7 @@ class SpecStrategy(StatusStrategy):
 
 
 class DescribedStrategy(TypedStrategy):
-    """Strategy of kinds with a status subresource whose other fields are all the wanted state.
+    """Strategy of kinds with a status subresource whose other fields are all desired state.
 
     struct: its fields.
     """
