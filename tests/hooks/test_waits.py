@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
+import time
 import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,9 +15,9 @@ from typing import Any
 import pytest
 
 from podless import Server, hooks
-from podless.hooks import pool
+from podless.hooks import pool, worker
 from podless.hooks.peer import WAIT, Call, HookFailed, Peer
-from podless.hooks.wire import ACCEPTED
+from podless.hooks.wire import ACCEPTED, POLLED
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
@@ -241,3 +243,53 @@ async def test_all_calls_are_answered_while_one_of_them_loops(tmp_path: Path) ->
         assert await good == ACCEPTED
         assert not bad.done()
         assert await ask(made) == ACCEPTED
+
+
+class Clock:
+    """A clock of seconds that moves when it is told to. yielded: how long another process takes the processor."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.yielded = 1000.0, 0.000001
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(os, "sched_yield", lambda: self.pass_time(self.yielded))
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def ask_after(polling: worker.Polling, clock: Clock, seconds: float) -> bool:
+    """Let a question come after some time, and return whether the worker polls for the next one."""
+    polling.start_wait()
+    clock.pass_time(seconds)
+    polling.end_wait()
+    return polling.useful
+
+
+def test_a_worker_polls_as_long_as_questions_come_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, polling = Clock(monkeypatch), worker.Polling(able=True)
+    assert not ask_after(polling, clock, 0.1)
+    assert ask_after(polling, clock, POLLED / 2)
+    polling.start_wait()
+    polls = 0
+    while polling.goes_on():
+        polls += 1
+    assert polls < 1000
+    assert clock.now - 1000.0 < 0.1 + 2 * POLLED
+    assert not ask_after(polling, clock, 2 * POLLED)
+    assert not ask_after(worker.Polling(able=False), clock, POLLED / 2)
+
+
+def test_a_worker_whose_processor_others_want_polls_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, polling, tries = Clock(monkeypatch), worker.Polling(able=True), 0
+    clock.yielded = 0.001
+    for _ in range(100_000):  # 10 seconds
+        if ask_after(polling, clock, 0.0001):
+            polling.start_wait()
+            assert not polling.goes_on()
+            tries += 1
+    assert 5 < tries < 60
+    clock.yielded = 0.000001
+    while not ask_after(polling, clock, 0.0001):
+        pass
+    polling.start_wait()
+    assert polling.goes_on()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import select
 import socket
@@ -20,7 +19,7 @@ DIRECT: Final = os.name == "posix"  # elsewhere nothing can be read beside a loo
 # The thread polls for the answer of a worker that is awake: going to sleep and waking costs 60 to 100 us, for the
 # caches are cold then. It is in vain where both run on the same processor.
 _SPUN = 0.00003  # seconds
-_VAIN = 16  # answers that are not polled for after that
+_VAIN_MOST = 32  # answers that are not polled for after that; the number is doubled each time
 
 
 class HookFailed(Exception):
@@ -31,12 +30,6 @@ class HookFailed(Exception):
         self.place = place
 
 
-class Known(Protocol):
-    """What the pool knows of a hook."""
-
-    is_async: bool
-
-
 class Call:
     """One call. shares: its worker may have other calls before and after it. peer: the worker that has it, None while
     the call is queued. due: when its timeout has passed.
@@ -44,19 +37,22 @@ class Call:
     retried: an earlier worker ended. moved: another worker has a copy.
     """
 
-    __slots__ = (
-        "done", "due", "frame", "is_async", "known", "moved", "number", "peer", "retried", "seconds", "shares",
-    )  # fmt: skip
+    __slots__ = ("done", "due", "frame", "is_async", "moved", "number", "peer", "retried", "seconds", "shares")
 
     def __init__(
-        self, number: int, frame: bytes, seconds: float, known: Known, done: asyncio.Future[bytes | None], shares: bool
+        self,
+        number: int,
+        frame: bytes,
+        seconds: float,
+        done: asyncio.Future[bytes | None],
+        is_async: bool,
+        shares: bool,
     ) -> None:
         self.number = number
         self.frame = frame
         self.seconds = seconds
-        self.known = known
-        self.is_async = known.is_async
         self.done = done
+        self.is_async = is_async
         self.shares = shares
         self.peer: Peer | None = None
         self.due = NEVER
@@ -71,7 +67,7 @@ class Call:
     def copy_to_move(self) -> Call:
         """Return the same call for another worker: the first answer counts."""
         self.moved = True
-        made = Call(self.number, self.frame, self.seconds, self.known, self.done, False)
+        made = Call(self.number, self.frame, self.seconds, self.done, self.is_async, False)
         made.due, made.retried = self.due, True
         return made
 
@@ -106,7 +102,7 @@ class Peer(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._answered = 0.0
         self._soon = self._awake = False
-        self._vain = 0
+        self._vain, self._next_vain = 0, 1
         self.calls: dict[int, Call] = {}
         self.alone = self.in_turn = 0
         self.relief: asyncio.TimerHandle | None = None
@@ -146,16 +142,6 @@ class Peer(asyncio.Protocol):
         self.end()
 
     @property
-    def is_idle(self) -> bool:
-        """Whether the worker would begin with a hook at once."""
-        return not self.in_turn and not self.alone
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the worker may have one more call beside those that it has."""
-        return not self.alone and len(self.calls) < CALLS_MOST
-
-    @property
     def functions(self) -> list[Call]:
         """The calls of hooks that are no coroutines, in their order."""
         return [call for call in self.calls.values() if not call.is_async]
@@ -173,13 +159,14 @@ class Peer(asyncio.Protocol):
         frames = self._frames
         if not frames or self._transport is None or self.dead:
             return
-        data, sent = frames[0] if len(frames) == 1 else b"".join(frames), 0
+        data = b"".join(frames)  # of one frame, the frame
         frames.clear()
         # the worker decides likewise whether it polls: see hooks/worker.py
         self._awake, self._soon = self._soon, time.monotonic() - self._answered < POLLED
-        if DIRECT and not self._transport.get_write_buffer_size():
-            with contextlib.suppress(OSError):  # the transport reports a lost connection
-                sent = self._ours.send(data)
+        try:
+            sent = self._ours.send(data) if DIRECT and not self._transport.get_write_buffer_size() else 0
+        except OSError:  # the transport reports a lost connection
+            sent = 0
         if sent < len(data):
             self._transport.write(data[sent:] if sent else data)
 
@@ -210,8 +197,10 @@ class Peer(asyncio.Protocol):
             spun = time.monotonic() + _SPUN
             while not found and time.monotonic() < spun:
                 found = poll(0)
-            if not found:
-                self._vain = _VAIN
+            if found:
+                self._next_vain = 1
+            else:
+                self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2, _VAIN_MOST)
         return bool(found or (time.monotonic() < until and poll(1)))
 
     def receive(self) -> bool:

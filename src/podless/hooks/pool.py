@@ -19,7 +19,7 @@ from pathlib import Path
 
 from podless.codec import serializer
 from podless.hooks import SUBRESOURCE, Hook, processes, worker
-from podless.hooks.peer import DIRECT, NEVER, WAIT, Call, HookFailed, Peer
+from podless.hooks.peer import CALLS_MOST, DIRECT, NEVER, WAIT, Call, HookFailed, Peer
 from podless.hooks.wire import FAILED, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
 
@@ -32,6 +32,7 @@ _WAITING_MOST = 1000  # calls that may wait for a worker
 _PATIENCE = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
 _CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
 _LOAD = 60.0  # seconds that hooks may take to load
+_HEAD = PARTS.size
 _EARLY = 0.002  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _REST = 1.0  # seconds before a worker that could not be started is tried again
 _HELD_MOST = 0.003  # seconds that calls may hold the loop before one of them is awaited
@@ -128,51 +129,53 @@ class Pool:
             raise HookFailed("too many calls of hooks are waiting")
         self._number = number = self._number + 1
         first, second, third = parts
-        size = PARTS.size + len(first) + len(second) + len(third)
+        size = _HEAD + len(first) + len(second) + len(third)
         frame = QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
-        is_quick = size <= _SHORT and seconds >= 1.0 and time.monotonic() >= known.awaited_until
-        call = Call(number, frame, seconds, known, done, known.is_async or (is_quick and known.shares))
+        now = loop.time()
+        is_quick = size <= _SHORT and seconds >= 1.0 and now >= known.awaited_until
+        call = Call(number, frame, seconds, done, known.is_async, known.is_async or (is_quick and known.shares))
         if self._peers:
-            call.due = due = loop.time() + seconds
+            call.due = due = now + seconds
             if due < self._due:
                 self._set_timer(due)
-        self._place(call)
-        peer = call.peer
-        if not is_quick or peer is None:
-            if peer is not None:
-                peer.flush()
+        peer = self._place(call)
+        if peer is None:
+            return done
+        if not is_quick:
+            peer.flush()
+        elif self._lonely and len(peer.calls) == 1:
+            self._lonely -= 1
+            self._collect(((call, known),))
         else:
-            self._asked.append((call, known))
-            if self._lonely and len(peer.calls) == 1:
-                self._lonely -= 1
-                self._collect()
-            elif len(self._asked) == 1:
+            if not self._asked:
                 loop.call_soon(self._collect_all)
+            self._asked.append((call, known))
         return done
 
     def _collect_all(self) -> None:
         """Wait for the answers to the questions of a turn of the loop."""
-        self._lonely = _LONELY if len(self._asked) == 1 else 0
-        self._collect()
-
-    def _collect(self) -> None:
-        """Send questions, and hold the loop until they have been answered, `WAIT` at most."""
         asked, self._asked = self._asked, []
-        began = now = time.monotonic()
-        for call, _ in asked:
-            if call.peer is not None:
-                call.peer.flush()
-        if self._held < _HELD_MOST:
-            for place, (call, known) in enumerate(asked):
-                answered = call.peer is None or call.peer.wait_for(call, began + WAIT)
-                now = time.monotonic()
-                known.add_wait((now - began) / (place + 1), now, answered=answered)
-                if not answered:
-                    break
-            self._held += now - began
-        else:
+        self._lonely = _LONELY if len(asked) == 1 else 0
+        self._collect(asked)
+
+    def _collect(self, asked: Sequence[tuple[Call, _Known]]) -> None:
+        """Send questions, and hold the loop until they have been answered, `WAIT` at most."""
+        began = time.monotonic()
+        self._flush()
+        if self._held >= _HELD_MOST:
             self._held = 0.0
-        for call, _ in asked:
+            late = True
+        else:
+            until, late = began + WAIT, False
+            for call, known in asked:
+                last = known
+                if call.peer is not None and not call.peer.wait_for(call, until):
+                    late = True
+                    break
+            now = time.monotonic()
+            self._held += now - began
+            last.add_wait((now - began) / len(asked), now, answered=not late)
+        for call, _ in asked if late else ():
             if not call.done.done() and call.peer is not None:
                 self._relieve_later(call.peer)
 
@@ -197,8 +200,11 @@ class Pool:
             peer.isolate(call)
         for call in calls if len(calls) > 1 else ():
             self._place(call.copy_to_move())
-        for other in self._peers:
-            other.flush()
+        self._flush()
+
+    def _flush(self) -> None:
+        for peer in self._peers:
+            peer.flush()
 
     def _set_timer(self, due: float) -> None:
         if self._timer is not None:
@@ -218,17 +224,18 @@ class Pool:
         if due < self._due:
             self._set_timer(due)
 
-    def _place(self, call: Call) -> None:
-        """Give a call to a worker, which is to be flushed, or queue it."""
-        if call.shares:
-            peer = min((one for one in self._peers if one.is_shared), key=lambda one: len(one.calls), default=None)
-        else:
-            peer = next((one for one in self._peers if one.is_idle), None)
-        if peer is not None:
-            peer.take(call)
+    def _place(self, call: Call) -> Peer | None:
+        """Give a call to a worker, which is to be flushed, and return it; or queue the call."""
+        found, least = None, CALLS_MOST
+        for peer in self._peers:
+            if not peer.alone and len(peer.calls) < least and (call.shares or not peer.in_turn):
+                found, least = peer, len(peer.calls)
+        if found is not None:
+            found.take(call)
         else:
             self._queue.append(call)
             self._ask_for_more(0.0 if not self._peers else _PATIENCE)
+        return found
 
     def _ask_for_more(self, delay: float) -> None:
         if self._hurry is None and self._starting is None and len(self._peers) < WORKERS_MOST and not self._closed:
@@ -345,7 +352,7 @@ class Pool:
     def _send_waiting(self, peer: Peer) -> None:
         """Send queued calls to a worker, as many as it can take."""
         queue = self._queue
-        while queue and (peer.is_shared if queue[0].shares else peer.is_idle):
+        while queue and not peer.alone and (queue[0].shares or not peer.in_turn) and len(peer.calls) < CALLS_MOST:
             call = queue.popleft()
             if not call.done.done():
                 peer.take(call)
@@ -367,8 +374,7 @@ class Pool:
             elif not call.moved and not call.done.done():
                 call.peer, call.retried, call.shares = None, True, call.is_async
                 self._place(call)
-        for other in self._peers:
-            other.flush()
+        self._flush()
         if self._queue:
             self._ask_for_more(0.0)
 

@@ -28,7 +28,7 @@ from podless.runtime.system import count_processors
 
 _MEMORY_MOST = 2 << 30  # bytes that a worker process may allocate
 _CONTENDED = 0.00005  # seconds that another process has had the processor, where there are too few of them
-_REST = 0.1  # seconds without polling after that
+_REST, _REST_MOST = 0.001, 0.256  # seconds without polling after that, doubled each time
 _TOGETHER = 0.0005  # seconds of work whose answers are sent together: each may have to wake the server
 _NAME_MOST = 200  # characters of an exception's type that are told
 
@@ -43,6 +43,7 @@ class Polling:
     def __init__(self, *, able: bool) -> None:
         self._able = able
         self._since = self._resting = 0.0
+        self._rest = _REST
         self.useful = False
 
     def start_wait(self) -> None:
@@ -52,6 +53,8 @@ class Polling:
     def end_wait(self) -> None:
         """Count a question that has come."""
         now = time.monotonic()
+        if self.useful and now > self._resting:
+            self._rest = max(self._rest * 0.9, _REST)
         self.useful = self._able and now - self._since < POLLED and now > self._resting
 
     def goes_on(self) -> bool:
@@ -60,7 +63,8 @@ class Polling:
         os.sched_yield()
         now = time.monotonic()
         if now - before > _CONTENDED:
-            self._resting = now + _REST
+            self._resting = now + self._rest
+            self._rest = min(self._rest * 2, _REST_MOST)
             return False
         return now - self._since < POLLED
 
