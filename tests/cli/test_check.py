@@ -56,6 +56,14 @@ def test_a_path_without_manifests_is_an_error(folder: Path, capsys: pytest.Captu
     assert capsys.readouterr().err == f"{said}\n"
 
 
+def test_links_to_folders_are_followed_but_not_in_circles(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "inner").mkdir()
+    (folder / "inner" / "up").symlink_to("..")
+    (folder / "inner" / "self").symlink_to(".")
+    (folder / "inner" / "crds").symlink_to("../crds")
+    assert run("inner", capsys=capsys)[1] == "1 object and 1 definition in 2 files: 0 errors, 0 warnings\n"
+
+
 def test_options_can_stand_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "podless.toml").write_text('[check]\ncrds = ["crds"]\npaths = ["a.yaml"]\noutput = "json"\n')
     assert json.loads(run(capsys=capsys)[1])["objects"] == 1

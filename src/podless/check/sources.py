@@ -69,7 +69,7 @@ def _nothing_in(path: str, exclude: Sequence[str]) -> str:
 def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
     given = Path(path)
     if given.is_dir():
-        yield from _folder(given, exclude)
+        yield from _folder(given, exclude, set())
     elif given.exists():
         yield given
     else:
@@ -81,13 +81,20 @@ def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
                 yield inner
 
 
-def _folder(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
-    """Yield the manifests in a folder and below it, without hidden ones."""
+def _folder(folder: Path, exclude: Sequence[str], seen: set[Path]) -> Iterator[Path]:
+    """Yield the manifests in a folder and below it, without hidden ones.
+
+    seen: gets the real paths of the folders, each of which is read once: links can lead in circles.
+    """
+    real = folder.resolve()
+    if real in seen:
+        return
+    seen.add(real)
     for entry in sorted(folder.iterdir()):
         if _is_left_out(entry, exclude):
             continue
         if entry.is_dir():
-            yield from _folder(entry, exclude)
+            yield from _folder(entry, exclude, seen)
         elif entry.suffix in SUFFIXES:
             yield entry
 
