@@ -9,7 +9,8 @@ from itertools import compress, repeat
 from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
-from podless.codec.serializer import encode_json
+import orjson
+
 from podless.fields.check import check_value
 from podless.fields.collect import collect_whole
 from podless.fields.sets import LEAF, Fields, unite_sets
@@ -50,13 +51,21 @@ def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
     kind = type(old)
     if kind is not type(new) or old is None:
         return _SAME if old is None and new is None else _changed(old, new, shape)
-    if old == new and encode_json(old) == encode_json(new):  # encoded, because 1 == True in Python
+    if old == new and _is_same_text(old, new):  # encoded, because 1 == True in Python
         return _SAME
     if kind is dict and shape.map is not None:
         return _map(old, new, old, new, shape)
     if kind is list and shape.list is not None:
         return _list(old, new, old, new, shape)
     return _leaf(old, new, shape)
+
+
+def _is_same_text(old: Any, new: Any) -> bool:
+    """Return whether equal values certainly have the same JSON."""
+    try:
+        return orjson.dumps(old) == orjson.dumps(new)
+    except TypeError:  # nested too deep for the encoder, or a number past 64 bits
+        return False
 
 
 def _leaf(old: Any, new: Any, shape: Shape) -> _Nodes:

@@ -248,7 +248,7 @@ def _dropped(place: WriteTarget, compared: Comparison, version: str) -> Comparis
 def _pruned(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
-    if last is None or (last.version == now.version and sets.contains_set(now.fields, last.fields)):
+    if last is None or (last.version == now.version and _keeps_all(now.fields, last.fields)):
         return merged  # the apply drops no field
     try:
         merged = place.view(merged, last.version, "merged object to last applied version")
@@ -261,6 +261,11 @@ def _pruned(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwne
     kept = name_members(collect_leaves(pruned, shape), shape)
     gone = sets.intersect_sets(sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), given_up)
     return place.view(remove_fields(merged, gone, shape), now.version)
+
+
+def _keeps_all(now: Fields, last: Fields) -> bool:
+    """Return whether an owner applies all fields that it applied before. Most sets differ only in the metadata."""
+    return sets.contains_set(now, {name: node for name, node in last.items() if now.get(name) != node})
 
 
 def _add_owned(place: WriteTarget, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
