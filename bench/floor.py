@@ -38,7 +38,9 @@ from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
 
 _ROOT = Path(podless.__file__).parent
-_WIRE = ("connection.py", "listener.py")
+# of http, what the bare handler needs as well
+_WIRE = ("answering.py", "connection.py", "heads.py", "held.py", "incoming.py", "limits.py", "listener.py")
+_WIRE += ("message.py", "outgoing.py", "parsing.py", "secure.py", "sending.py")
 _SENDING = ("wire", "http", "verbs", "cache")  # of a watch event; the rest is the write
 
 
