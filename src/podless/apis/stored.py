@@ -48,7 +48,7 @@ async def note_release(store: Store, release: Release) -> Read | None:
 def make_read(release: Release) -> Read:
     """Return the function with which a release reads records: built-in objects get its fields."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None and kind.struct is not None}
-    whole = Release(release.name, release.minor)  # with the default gates, because fields of disabled gates are read
+    whole = Release(release.name, release.minor)  # with all gates on, because fields of disabled gates are read
 
     def read(record: Record) -> Record:
         kind = kinds.get(keys.prefix_of(record.key))

@@ -99,7 +99,7 @@ class RevisionQuestion:
 
 
 def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> None:
-    """Resume waiting callers, 16 in each turn of the loop."""
+    """Resume waiting callers, some in each turn of the loop."""
     end = start + _TURN
     for go in together[start:end]:
         try:

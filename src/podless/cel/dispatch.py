@@ -49,7 +49,7 @@ _LOOSE = frozenset(("flatten", "sort", "@sortByAssociatedKeys"))
 _NUMBERS = frozenset(("double", "int", "uint"))
 _TIMES = frozenset(("google.protobuf.Timestamp", "google.protobuf.Duration"))
 _TEXTS = frozenset(("bytes", "string"))
-# methods, and the types that have them
+# functions and operators, and the types that their first argument can have
 _OWN = {
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _NUMBERS | _TIMES | _TEXTS | {"bool"}),
     "_+_": _NUMBERS | _TIMES | _TEXTS | {"list"},

@@ -1,6 +1,6 @@
 """RE2 patterns, the language of Go's regexp, cached, with Go's error texts.
 
-Some patterns are constants of an expression; their author pays for them once. Others are values that a client sends in
+Some patterns are constants of an expression, written by its author. Others are values that a client sends in
 an object: compiling and searching them is charged to the allowance of the request (runtime/allowance.py). Exceeding it
 ends the evaluation like a cost that is too high.
 """

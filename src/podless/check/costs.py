@@ -12,7 +12,7 @@ from podless.cel.rules.definitions import RULE_LIMIT, child_nodes
 from podless.cel.rules.verdict import RULES
 from podless.runtime.jsonobject import Schema
 
-_LARGEST = 1 << 20  # the largest bound to suggest; a rule that fits with it needs no bound on that node
+_LARGEST = 1 << 20  # the largest bound to try
 _WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 

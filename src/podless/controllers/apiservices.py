@@ -53,7 +53,7 @@ class APIServices(Controller):
         return self._kind.key("", f"{version}.{group}")
 
     def _note_events(self, events: Sequence[Event]) -> None:
-        """Reconcile APIServices that changed, to undo changes by clients."""
+        """Reconcile managed and deleted APIServices, to undo changes by clients."""
         for event in events:
             if event.after is None or _held(event.after).managed:
                 self.queue.add(event.key, _DELAY)

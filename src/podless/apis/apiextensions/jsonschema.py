@@ -16,7 +16,7 @@ _PAIR = ["integer", "string"]
 
 
 class Alternatives(ListOf):
-    """A list of schemas. If they are exactly an integer and a string schema, only their types are kept."""
+    """A list of schemas. If it has exactly an integer and a string schema, these keep empty lists and maps."""
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         read = super().read_value(value, unknown)

@@ -130,7 +130,7 @@ def _total(spec: Object, part: str) -> Amounts:
     for one in spec.get("containers") or ():
         charge(1)
         _add_sums(always, _read_sums(_amounts(one, part)))
-    before: list[_Sums] = []  # amounts of each init container that exceed those before it
+    before: list[_Sums] = []  # totals while each init container runs, of the resources that it requests
     stay: _Sums = {}
     for one in spec.get("initContainers") or ():
         charge(1)

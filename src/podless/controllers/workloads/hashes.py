@@ -12,7 +12,7 @@ _LENGTH = 10
 
 
 def hash_template(template: dict[str, Any]) -> str:
-    """Return a hash as in Kubernetes' pod-template-hash: without vowels, so that it contains no words."""
+    """Return a hash of digits and consonants, so that it contains no words."""
     number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
     found = ""
     for _ in range(_LENGTH):

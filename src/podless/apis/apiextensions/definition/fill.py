@@ -94,7 +94,7 @@ def _coerce_defaults(spec: Object) -> None:
 
 
 def _storage(spec: Object) -> list[str]:
-    """Return the names of the storage versions; only the first if there are several."""
+    """Return a list with the name of the first storage version, empty if there is none."""
     return [version["name"] for version in each(spec.get("versions") or []) if version["storage"]][:1]
 
 

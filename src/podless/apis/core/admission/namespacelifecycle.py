@@ -24,7 +24,7 @@ class NamespaceLifecycle(Plugin):
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Return True for creates in missing or terminating namespaces, and for deletes of namespaces."""
         if operation == CREATE:
-            if not kind.namespaced or _is_review(kind):  # an answer to a review would tell whether the namespace exists
+            if not kind.namespaced or _is_review(kind):  # rejecting a review would reveal whether the namespace exists
                 return False
             entry = self._state.find_namespace(namespace)
             return entry is None or entry.terminating
