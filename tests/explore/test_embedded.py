@@ -11,7 +11,10 @@ import pytest
 import podless
 from podless import Server
 from podless.cli import main
-from podless.explore import BadScenario, Scenario, Steps, explore_controller, trial
+from podless.explore import BadScenario, Scenario, Schedule, Steps, explore_controller, trial
+from podless.explore.laboratory import Laboratory, Setup
+from podless.explore.runner import Runner
+from podless.explore.schedule import HoldEvents
 
 # A controller that needs no library: it gives each garden a bed once, and does not look whether that went well.
 CONTROLLER = """
@@ -159,6 +162,21 @@ def test_a_controller_that_sends_no_request_is_told_what_it_was_given(
     assert told.err.count("controller has sent no request to https://127.0.0.1:") == 1
     assert "controller.kubeconfig" in told.err
     assert "the controller sends no request: for 0.1 s, although KUBECONFIG names its kubeconfig" in told.out
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(1e9, True), (0.0, False)])
+async def test_a_controller_that_waits_after_a_cut_watch_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, *, kept: bool
+) -> None:
+    monkeypatch.setattr(trial, "_SLOW_RETURN", seconds)
+    steps = Steps()
+    describe(steps)
+    async with Laboratory(Setup(tuple(make_controller(tmp_path)), steps.read())) as laboratory:
+        runner = Runner(laboratory)
+        await runner.carry_out(Schedule((HoldEvents("step 1", "configmaps", "skip"),)), fresh=True)
+        run = await runner.carry_out(Schedule())
+        await runner.end_controller()
+    assert run.kept == kept
 
 
 def test_a_command_that_cannot_be_run_is_told() -> None:

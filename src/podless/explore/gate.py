@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
@@ -27,6 +28,8 @@ _WRITES = ("create", "update", "patch", "delete", "deletecollection")
 _LEASES = "leases.coordination.k8s.io"
 NOISE = frozenset({_LEASES, "events", "events.events.k8s.io"})
 _REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
+
+_now = time.monotonic
 
 Watched = tuple[str, str]  # the name of a client and a resource
 
@@ -59,7 +62,8 @@ class GatedRun:
     open: requests that are being answered. noise: writes of leases and events so far. failed: the last request, if its
     answer was an error or was lost; the client may try again. lost: watches that a client must still open, because it
     was started or its watch was ended. expected: the watches that clients open when they start; None if unknown.
-    clients: all instances of the controller. heard: those that sent any request.
+    clients: all instances of the controller. heard: those that sent any request. away: the longest
+    time in seconds that a client took to open a watch again that was cut.
     """
 
     def __init__(
@@ -75,6 +79,8 @@ class GatedRun:
         self.open = 0
         self.noise = 0
         self.heard: set[str] = set()
+        self.away = 0.0
+        self._cut: dict[Watched, float] = {}  # when watches were cut that are not open again
         self.failed = ""
         self.unused = list(schedule)
         self._hooks = hooks
@@ -126,7 +132,7 @@ class GatedRun:
                 watched = view.watched
                 told = view.release() or told
                 if watched and not view.watched:
-                    self.lost.add(key)
+                    self._note_cut(key)
         self._active = True
         return told
 
@@ -135,6 +141,7 @@ class GatedRun:
         self._seen = {key: revision for key, revision in self._seen.items() if key[0] != client}
         for key, view in self._views.items():
             if key[0] == client:
+                self._cut.pop(key, None)
                 if client in self.election.deposed:
                     self.lost.discard(key)
                 elif view.watched if self._expected is None else key in self._expected:
@@ -199,6 +206,8 @@ class GatedRun:
         if not isinstance(answer, Stream):
             return answer
         self.lost.discard((client, resource))
+        if (since := self._cut.pop((client, resource), None)) is not None:
+            self.away = max(self.away, _now() - since)
         return self._view(client, resource).stream(answer)
 
     async def _write_lease(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
@@ -295,7 +304,12 @@ class GatedRun:
             if one.mode == "restart" and not one.at.startswith(client):
                 self._hooks.crash(client)
             if one.mode == "past" and past and view.cut():
-                self.lost.add((client, one.resource))
+                self._note_cut((client, one.resource))
+
+    def _note_cut(self, key: Watched) -> None:
+        """Expect that a client opens a watch again that was cut."""
+        self.lost.add(key)
+        self._cut[key] = _now()
 
     def _find_past(self, client: str, resource: str) -> int:
         """Return the revision before the last event of a resource that a client saw, 0 if it saw none."""

@@ -15,7 +15,8 @@ class Runner:
     """The runs in a laboratory.
 
     Between two runs the server goes back to the state in which the controller rested after its start. The controller
-    sees that as any other change. If it rests then and has changed nothing, the next run goes on with it.
+    sees that as any other change. If it rests then and has changed nothing, the next run goes on with it. A controller
+    that waits before it opens a cut watch again is started anew, because it would wait longer after each run.
     """
 
     def __init__(self, laboratory: Laboratory) -> None:
@@ -46,7 +47,7 @@ class Runner:
 
     async def _come_back(self) -> Trial | None:
         """Return the run before, with its controller at rest in the state after its start; None if that fails."""
-        if self._kept is None or self._failures >= _FAILURES:
+        if self._kept is None or self._kept.is_worn or self._failures >= _FAILURES:
             return None
         back = await self._kept.rewind()
         self._failures = 0 if back else self._failures + 1

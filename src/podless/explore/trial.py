@@ -28,6 +28,9 @@ _START = 60.0  # seconds that a controller has for its first request
 _LATE_START = 5.0  # seconds after which podless says that it waits for one
 _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime waits for its caches in steps of 0.1 s
 _RETURN = 10.0  # seconds that an idle client has to open a watch again; client-go waits for 0.8 to 1.6 s at first
+# seconds before a cut watch is open again, after which a client counts as one that waits longer after each cut:
+# client-go and kube-rs wait for 0.8 s at first, double that up to 30 s, and forget it after 120 s
+_SLOW_RETURN = 0.5
 _FINAL = 2  # times that a controller rested after a failure, after which it is not expected to try again
 _REWINDS = 2  # times that a controller may write something of its own accord after the way back
 
@@ -90,6 +93,11 @@ class Trial:
             output=self._laboratory.read_output(self._setup.clients),
             seconds=time.monotonic() - self._began,
         )
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether the controller waited before it opened a cut watch again, and may wait longer in the next run."""
+        return self.control.away > _SLOW_RETURN
 
     async def rewind(self) -> bool:
         """Go back to the state in which the controller settled after its start.
