@@ -2,7 +2,7 @@
 
 podless sits between a controller and its view of the world. It decides when events are delivered, which write meets a
 conflict, which answer is lost, and when the controller is killed. `explore_controller` runs a scenario many times, each
-time with another schedule, and reports the shortest schedules after which something is wrong.
+time with another schedule, and reports the shortest schedules that cause a fault.
 
 The module can be called: `@podless.explore("python controller.py", apply="crd.yaml")` makes a test.
 """
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class _Module(ModuleType):
-    """This module, which can be called."""
+    """The class of this module, which makes it callable."""
 
     def __call__(self, command: Command, **options: Any) -> Callable[[Callable[[Steps], None]], Callable[[], None]]:
         return explore_test(command, **options)

@@ -1,7 +1,7 @@
 """Leader election among the instances of a controller, and how the leader is deposed.
 
-Instances elect a leader with a Lease. A real leader loses it when it renews it too slowly. It then goes on working for
-a while, because it does not know that yet.
+Instances elect a leader with a Lease. A real leader loses it if it renews it too slowly, and then continues to work for
+some time, because it does not know that yet.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-Lease = tuple[str, str]  # namespace and name
+Lease = tuple[str, str]  # (namespace, name)
 
 
 class Election:
-    """The leases of a run. free: called with a lease that is to have no holder."""
+    """The leases of a run. free: called with a lease whose holder must be removed."""
 
     def __init__(self, free: Callable[[Lease], Awaitable[None]]) -> None:
         self.deposed: set[str] = set()
@@ -24,7 +24,7 @@ class Election:
 
     @property
     def held(self) -> bool:
-        """Whether instances elect a leader at all."""
+        """Whether instances elect a leader."""
         return bool(self._holders)
 
     @property
@@ -34,17 +34,17 @@ class Election:
 
     @property
     def awaited(self) -> bool:
-        """Whether another instance has yet to lead."""
+        """Whether another instance must still become the leader."""
         return bool(self._awaited)
 
     def note_lease(self, lease: Lease, client: str) -> None:
-        """Note that a client has written a lease."""
+        """Record that a client has written a lease."""
         self._holders[lease] = client
         if self._awaited.get(lease, client) != client:
             del self._awaited[lease]
 
     def refuses(self, lease: Lease, client: str) -> bool:
-        """Return whether a client may not write a lease: it was deposed, and another one has yet to lead."""
+        """Return whether a client may not write a lease: it was deposed, and no other instance leads yet."""
         return self._awaited.get(lease) == client
 
     async def depose(self, client: str) -> bool:

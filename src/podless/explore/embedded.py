@@ -1,4 +1,4 @@
-"""Explorations from a Python program: as a function that blocks, and as a decorator of tests."""
+"""Explorations from a Python program: as a blocking function, and as a decorator of tests."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ Command = str | Sequence[str]
 
 
 class Steps:
-    """Collects a scenario: the steps of the user, in order, and the invariants. Nothing runs yet."""
+    """Collects a scenario: the user's steps, in order, and the invariants. Runs nothing."""
 
     def __init__(self) -> None:
         self._given: dict[str, list[Any]] = {"steps": [], "always": [], "finally": [], "ignore": []}
 
     def apply(self, *objects: Object | str) -> None:
-        """Apply objects: dicts, or one path of a file or folder."""
+        """Apply objects: dicts, or the path of a file or folder."""
         self._add_step("apply", objects[0] if len(objects) == 1 else [*objects])
 
     def patch(self, kind: str, name: str, patch: Object, *, namespace: str = "default") -> None:
-        """Change an object by a JSON merge patch."""
+        """Change an object with a JSON merge patch."""
         self._add_step("patch", {"kind": kind, "name": name, "namespace": namespace, "patch": patch})
 
     def delete(self, kind: str, name: str, *, namespace: str = "default") -> None:
@@ -46,7 +46,7 @@ class Steps:
     def wait(
         self, kind: str, name: str, for_: str | None = None, timeout: float = 10.0, *, namespace: str = "default"
     ) -> None:
-        """Wait up to `timeout` seconds for an object: a condition, "delete", or an expression of CEL."""
+        """Wait up to `timeout` seconds for an object: for a condition, "delete", or a CEL expression."""
         self._add_step("wait", {"kind": kind, "name": name, "namespace": namespace, "for": for_, "timeout": timeout})
 
     def advance(self, seconds: float) -> None:
@@ -54,11 +54,11 @@ class Steps:
         self._add_step("advance", seconds)
 
     def always(self, kind: str, expression: str, message: str = "") -> None:
-        """Require an expression of CEL over `items`, all objects of a kind, after each write."""
+        """Require a CEL expression about `items`, all objects of a kind, after each write."""
         self._given["always"].append({"kind": kind, "expression": expression, "message": message})
 
     def finally_(self, kind: str, expression: str, message: str = "") -> None:
-        """Require an expression of CEL over `items` when the controller has settled after the last step."""
+        """Require a CEL expression about `items` when the controller has settled after the last step."""
         self._given["finally"].append({"kind": kind, "expression": expression, "message": message})
 
     def ignore(self, *paths: str) -> None:
@@ -89,10 +89,10 @@ def explore_controller(
     """Look for schedules that break a controller, and block until that is done.
 
     command: of the controller, as a list or as one line. scenario: or the path of its file. apply: manifests that are
-    there before the controller starts. start: the state that the server has before that. instances: of the controller.
-    quiet: seconds without requests after which an idle controller has settled, None for as long as is necessary.
-    schedule: a replay file; it is run `times` times instead of exploring. options: as Options has them. Raises
-    BadScenario, BadSchedule, OSError, StartError.
+    there before the controller starts. start: the server's state before that. instances: number of controllers. quiet:
+    seconds without requests after which an idle controller has settled, None for as long as is necessary. schedule: a
+    replay file; it is run `times` times instead of exploring. options: as Options has them. Raises BadScenario,
+    BadSchedule, OSError, StartError.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.read(Path(scenario))
@@ -105,7 +105,7 @@ def explore_controller(
         work = replay(setup, read_replay(Path(schedule).read_bytes()), times)
     log = logging.getLogger("podless")
     level = log.level
-    log.setLevel(logging.ERROR)  # controllers and servers compete for the processors, so slow steps say nothing
+    log.setLevel(logging.ERROR)  # controllers and servers compete for processors, so slow steps are no news
     try:
         return _run_in_thread(work)
     finally:
@@ -139,7 +139,7 @@ def _run_in_thread(work: Coroutine[Any, Any, Report]) -> Report:
 
 
 def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps], None]], Callable[[], None]]:
-    """Make a test of a function that describes a scenario: it fails with the report where something is found.
+    """Make a test of a function that describes a scenario. It fails with the report if there is a finding.
 
     The arguments are those of `explore_controller`, without the scenario.
     """
@@ -153,7 +153,7 @@ def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps]
             if not report.passed:
                 raise AssertionError(str(report))
 
-        # not functools.wraps: pytest would take the function's argument for a fixture
+        # without functools.wraps, because pytest would see a fixture in the function's argument
         test.__name__, test.__doc__, test.__module__ = describe.__name__, describe.__doc__, describe.__module__
         return test
 

@@ -1,4 +1,4 @@
-"""An exploration: the reference run, then schedule after schedule, on several servers side by side."""
+"""An exploration: the reference run, then one schedule after the other, on several servers in parallel."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from podless.explore.runner import Runner
 from podless.explore.schedule import Perturbation, Schedule
 from podless.explore.story import tell_story
 
-_AGAIN = 2  # further runs of a schedule that failed
-_SAME = 3  # findings with the same oracles and detail, after which an exploration looks for others
+_AGAIN = 2  # more runs of a schedule that failed
+_SAME = 3  # findings with the same oracles and detail, after which similar ones are skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Options:
     """How long to explore. runs: maximum, including reference runs. seconds: maximum.
 
     findings: stop after this many different ones. seed: of random schedules. workers: servers and controllers that run
-    side by side. fresh: start the controller for each run, not only if a schedule needs it.
+    in parallel. fresh: start the controller for each run, not only if a schedule needs it.
     """
 
     runs: int = 300
@@ -47,7 +47,7 @@ class Options:
 
 
 class Explorer:
-    """Carries out runs and judges them. told: called with a line about what happens."""
+    """Carries out runs and judges them. told: called with a line of progress."""
 
     def __init__(self, setup: Setup, options: Options, told: Callable[[str], None] = lambda line: None) -> None:
         self.report = Report(seed=options.seed)
@@ -73,7 +73,7 @@ class Explorer:
             self.report.seconds = time.monotonic() - self._began
 
     def _tell_once(self, line: str) -> None:
-        """Tell the first problem: a controller that starts slowly does so in every run."""
+        """Report the first problem only: a controller that starts slowly does so in every run."""
         if not self._warned:
             self._warned = True
             self._told(line)
@@ -86,14 +86,14 @@ class Explorer:
             run = await runner.carry_out(schedule, expected, fresh=fresh)
             self.report.runs += 1
             found = dict.fromkeys((*run.faults, *judge_run(run, self._reference, self._unstable)))
-            if found:  # its state says nothing to later runs
+            if found:  # after a fault, its state must not affect later runs
                 await runner.end_controller()
         finally:
             self._free.put_nowait(runner)
         return replace(run, faults=tuple(found))
 
     async def run_references(self) -> Run:
-        """Carry out the scenario without perturbations, twice, to learn what differs by itself."""
+        """Carry out the scenario without perturbations, twice, to learn which fields differ anyway."""
         first = await self.carry_out(Schedule())
         if first.faults:
             return first
@@ -140,8 +140,7 @@ class Explorer:
     async def _repeat(self, run: Run) -> Run:
         """Repeat a failed run of a reused controller with a new one.
 
-        A controller that fails only in the first of the two remembers earlier runs, and is started for each run from
-        then on.
+        A controller that fails only in the first of these runs remembers earlier runs. It is then started for each run.
         """
         for _ in range(_AGAIN):
             again = await self.carry_out(run.schedule)
@@ -156,7 +155,7 @@ class Explorer:
         return late or report.runs >= options.runs or len(report.findings) >= options.findings
 
     async def _look_into(self, run: Run) -> None:
-        """Make a schedule that fails as short as possible, and see whether it fails again."""
+        """Make a failing schedule as short as possible, and repeat it."""
         oracles = frozenset(fault.oracle for fault in run.faults)
         if sum(one.oracles == oracles for one in self.report.findings) >= _SAME:
             return
@@ -166,7 +165,7 @@ class Explorer:
             tried = await self.carry_out(shortest.schedule)
             again += bool(oracles & {fault.oracle for fault in tried.faults})
             self.report.differs = self.report.differs or compare_logs(shortest.fingerprint, tried.fingerprint)
-        if again:  # what never comes again cannot be replayed
+        if again:  # a fault that never occurs again cannot be replayed
             self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _AGAIN))
 
     def _add_finding(self, run: Run, finding: Finding) -> None:
@@ -177,7 +176,7 @@ class Explorer:
 
 
 async def explore(setup: Setup, options: Options, told: Callable[[str], None] = lambda line: None) -> Report:
-    """Look for schedules that break a controller. Raises OSError where its command cannot be run, and StartError."""
+    """Look for schedules that break a controller. Raises OSError if its command cannot be run, and StartError."""
     explorer = Explorer(setup, options, told)
     async with explorer.open(options.workers):
         return await explorer.explore()
@@ -186,7 +185,7 @@ async def explore(setup: Setup, options: Options, told: Callable[[str], None] = 
 async def replay(
     setup: Setup, schedule: Schedule, times: int = 1, told: Callable[[str], None] = lambda line: None
 ) -> Report:
-    """Carry out one schedule, so many times, after the reference runs, and compare the logs of their requests."""
+    """Carry out one schedule `times` times after the reference runs, and compare the logs of the requests."""
     if times < 1:
         raise ValueError(f"times: {times}: must be at least 1")
     explorer = Explorer(setup, Options(findings=times), told)

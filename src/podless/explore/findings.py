@@ -9,7 +9,7 @@ from podless.explore.points import LogEntry
 from podless.explore.schedule import Schedule
 from podless.explore.states import State
 
-# oracle -> what it says in a report
+# oracle -> text in a report
 ORACLES = {
     "exited": "the controller's process ended",
     "silent": "the controller sends no request",
@@ -24,13 +24,13 @@ ORACLES = {
     "errors": "the same error repeats without end",
     "wait": "a step of the scenario fails",
 }
-_TOLD = {"exited", "silent"}  # oracles after which the controller's output says more than the story
-_LAST = 15  # lines of it
+_TOLD = {"exited", "silent"}  # for these oracles, the controller's output says more than the story
+_LAST = 15  # lines of the controller's output
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong. oracle: a key of ORACLES. detail: on which object, in one line."""
+    """One fault. oracle: a key of ORACLES. detail: the object concerned, in one line."""
 
     oracle: str
     detail: str
@@ -44,9 +44,8 @@ class Run:
     """One run: its schedule, log and end state.
 
     states: those in which the controller rested after steps before the last one, without held events. unused:
-    perturbations whose point never came. watched: which client watched which resource once it had started. elects:
-    whether several instances of the controller elect a leader. kept: whether the controller was started for an earlier
-    run.
+    perturbations whose point was not reached. watched: (client, resource) pairs that were watched after the start.
+    elects: whether the instances of the controller elect a leader. kept: the controller was started for an earlier run.
     """
 
     schedule: Schedule
@@ -65,9 +64,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A schedule after which something is wrong, as short as it could be made.
+    """A schedule that causes a fault, as short as possible.
 
-    again: in how many of `tries` further runs of the same schedule the same oracle said so. story: lines.
+    again: in how many of `tries` more runs of the schedule the same oracle reported a fault. story: lines.
     """
 
     run: Run
@@ -95,9 +94,9 @@ class Finding:
 class Report:
     """The result of an exploration.
 
-    runs: how many there were. differs: where two runs of the same schedule part, or "". replayed, same: how often a
+    runs: number of runs. differs: where two runs of the same schedule diverge, or "". replayed, same: how often a
     schedule was replayed, and in how many of these runs the requests were those of the first. unused: perturbations of
-    a replayed schedule whose point never came.
+    a replayed schedule whose point was not reached.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -112,7 +111,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no findings."""
         return not self.findings
 
     @property

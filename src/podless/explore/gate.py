@@ -1,4 +1,4 @@
-"""The filter that a controller's requests pass in a run: it carries out the schedule and keeps the log."""
+"""The filter for a controller's requests in a run: it carries out the schedule and keeps the log."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from podless.runtime.jsonobject import Object
 
 _READS = ("get", "list")
 _WRITES = ("create", "update", "patch", "delete", "deletecollection")
-# resources that say nothing about what a controller does: elections, events, and questions
+# resources that do not show what a controller does: for elections, events, and reviews
 _LEASES = "leases.coordination.k8s.io"
 NOISE = frozenset({_LEASES, "events", "events.events.k8s.io"})
 _REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
 
 _now = time.monotonic
 
-Watched = tuple[str, str]  # the name of a client and a resource
+Watched = tuple[str, str]  # (client, resource)
 
 
 class RunHooks:
-    """What a run does for its gate.
+    """The actions of a run that its gate needs.
 
-    revision: returns the present revision. find: returns the object of a write, None for none. crash: kills and
-    restarts a client. wrote: called after each write, before its answer. free: takes a lease from its holder.
+    revision: returns the present revision. find: returns the object of a write, None if it does not exist. crash: kills
+    and restarts a client. wrote: called after each write, before its answer. free: takes a lease from its holder.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class RunHooks:
 class GatedRun:
     """One run as the gate sees it: its schedule, its log, and held requests and events.
 
-    open: requests that are being answered. noise: writes of leases and events so far. failed: the last request, if its
-    answer was an error or was lost; the client may try again. lost: watches that a client must still open, because it
-    was started or its watch was ended. expected: the watches that clients open when they start; None if unknown.
-    clients: all instances of the controller. heard: those that sent any request. away: the longest
-    time in seconds that a client took to open a watch again that was cut.
+    open: requests in progress. noise: writes of leases and events so far. failed: the last request, if its answer was
+    an error or was lost; the client may try again. lost: watches that a client must still open, because it was started
+    or its watch was ended. expected: the watches that clients open when they start; None if unknown. clients: all
+    instances of the controller. heard: those that sent any request. away: the longest time in seconds until a client
+    opened a cut watch again.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class GatedRun:
         self.turns = turns
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
-        self._seen: dict[tuple[str, str, str, str], int] = {}  # client, resource, namespace, name -> revision
+        self._seen: dict[tuple[str, str, str, str], int] = {}  # (client, resource, namespace, name) -> revision
         self._expected = expected
         self._clients = tuple(clients)
         self.lost = set(expected or ())
@@ -100,28 +100,28 @@ class GatedRun:
 
     @property
     def watched(self) -> frozenset[Watched]:
-        """The pairs of client and resource that are watched now."""
+        """The (client, resource) pairs that are watched now."""
         return frozenset(key for key, view in self._views.items() if view.watched)
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing was asked, answered or delivered since the last call of `take_activity`."""
+        """Whether no request, answer or event has passed since the last call of `take_activity`."""
         return not (self._active or self.open or self.turns.pending)
 
     def take_activity(self) -> bool:
-        """Return whether something was asked, answered or delivered since the last call."""
+        """Return whether a request, answer or event has passed since the last call."""
         active, self._active = self._active, False
         return active
 
     def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
-        """Log a step of the user, and start the perturbations that the schedule has for it."""
+        """Log a step of the user, and start the schedule's perturbations at this point."""
         self.log.add_entry(LogEntry("user", "", text, point, revision=self._hooks.revision()))
         for one in self._take_perturbations(point):
             if isinstance(one, HoldEvents):
                 self._hold(one, self._hooks.revision(), clients)
 
     def release(self) -> bool:
-        """End a round, and the holds for which it was the last. Return whether a client learns something by that."""
+        """End a round, and the holds for which it was the last. Return whether a client gets events by that."""
         told = self.election.release()
         for key, view in self._views.items():
             if view.hold is None:
@@ -137,7 +137,7 @@ class GatedRun:
         return told
 
     def forget_client(self, client: str) -> None:
-        """End the watches of a client that was killed, and expect those that it opens when it starts."""
+        """End the watches of a killed client, and expect those that it opens when it starts."""
         self._seen = {key: revision for key, revision in self._seen.items() if key[0] != client}
         for key, view in self._views.items():
             if key[0] == client:
@@ -150,14 +150,14 @@ class GatedRun:
         self.turns.drop(client)
 
     def take_over(self, former: GatedRun) -> None:
-        """Take over the open watches of the previous run, whose clients go on."""
+        """Take over the open watches of the previous run, whose clients continue."""
         self.lost.clear()
         for key, view in former._views.items():
             view.told = partial(self._note_event, *key)
             self._views[key] = view
 
     def close(self) -> None:
-        """End everything."""
+        """End all watches and queued requests."""
         for view in self._views.values():
             view.close()
 
@@ -224,7 +224,7 @@ class GatedRun:
         """Depose a leader, and wait until another instance leads and has settled."""
         if not await self.election.depose(client):
             return
-        for other, resource in list(self._views):  # the next leader will watch what this one watches
+        for other, resource in list(self._views):  # the next leader will open the watches of this one
             if other == client:
                 self.lost |= {(one, resource) for one in self._clients if one != client}
         self.open -= 1
@@ -242,7 +242,7 @@ class GatedRun:
         happens = self._take_perturbations(point)
         if any(isinstance(one, ChangeLeader) for one in happens):
             await self._wait_for_leader(client)
-        async with self._writing:  # one at a time, so that each has a state before and after it
+        async with self._writing:  # one write at a time, so that each has a state before and after it
             revision = self._hooks.revision()
             before = await self._hooks.find(asked, asked.name)
             for one in happens:
@@ -277,11 +277,11 @@ class GatedRun:
         return answer
 
     async def _wait_for_events(self, client: str, point: str, revision: int) -> bool:
-        """Let events pass before the answer of the write that made them. Return False if the client was killed."""
+        """Let events pass before the answer of their write. Return False if the client was killed."""
         return await self.turns.step_aside(self.turns.enter((ANSWER, revision, point), client))
 
     def _note_created(self, asked: Attributes, answer: Answer) -> str:
-        """Return the name of the object that a create made, "" where it made none."""
+        """Return the name of the object that a create made, "" if it made none."""
         if asked.verb != "create" or answer.status >= 300:
             return ""
         body = _read_body(answer)
@@ -289,7 +289,7 @@ class GatedRun:
         return str((body.get("metadata") or {}).get("name") or "")
 
     def _take_perturbations(self, point: str) -> list[Perturbation]:
-        """Return what happens at a point. It does not happen again."""
+        """Return the perturbations at a point. Each is returned once."""
         happens = [one for one in self.unused if one.at == point]
         for one in happens:
             self.unused.remove(one)
@@ -358,13 +358,13 @@ class Gate:
         self._clients = {f"Bearer {token}": name for token, name in clients.items()}
 
     def filter(self, handler: Handler) -> Handler:
-        """Make the handler that requests of clients pass. Those of others go to the next one."""
+        """Return the filter for clients' requests. Other requests go to the next handler."""
 
         def handle(request: Request) -> Answer | Pending:
             client = self._clients.get(request.headers.get("authorization", ""))
             if client is None:
                 return handler(request)
-            if self.control is None:  # a client of a run that is over
+            if self.control is None:  # a client of a finished run
                 return Lost()
             return self.control.answer(client, request, handler)
 
@@ -384,7 +384,7 @@ def _describe_failure(text: str, status: int) -> str:
 
 
 def _read_body(answer: Answer) -> Object:
-    """Return the object in an answer, {} where it has none."""
+    """Return the object in an answer, {} without one."""
     if not isinstance(answer, Response):
         return {}
     raw = b"".join(answer.chunks)

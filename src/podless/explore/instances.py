@@ -1,4 +1,4 @@
-"""The instances of a controller: started, killed, started again, and asked whether they are idle."""
+"""The instances of a controller: starts and kills them, and checks whether they are idle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Make = Callable[[str], ControllerProcess]  # makes the process of a client
 
 
 class Instances:
-    """The processes of a controller's instances, by the names of their clients. make: makes one that is not started."""
+    """The processes of a controller's instances, by client name. make: makes a process that is not started."""
 
     def __init__(self, names: tuple[str, ...], make: Make) -> None:
         self.names = names
@@ -20,17 +20,17 @@ class Instances:
         self._restarts: list[asyncio.Task[None]] = []
 
     async def start(self, name: str) -> None:
-        """Start one. Raises OSError where the command cannot be run."""
+        """Start an instance. Raises OSError if the command cannot be run."""
         await self._processes[name].start()
 
     @property
     def restarting(self) -> bool:
-        """Whether one is being started again."""
+        """Whether an instance is being restarted."""
         return not all(task.done() for task in self._restarts)
 
     @property
     def exited(self) -> dict[str, int]:
-        """The codes with which instances ended by themselves."""
+        """The exit codes of instances that ended by themselves."""
         codes = {name: process.exited for name, process in self._processes.items()}
         return {name: code for name, code in codes.items() if code is not None}
 
@@ -47,31 +47,33 @@ class Instances:
         self._restarts.append(asyncio.get_running_loop().create_task(restart()))
 
     def are_idle(self) -> bool:
-        """Return whether all are idle, and were since the last call."""
-        idle = [process.is_idle() for process in self._processes.values()]  # each is asked
+        """Return whether all instances are idle, and were since the last call."""
+        # a list, because each process must be checked
+        idle = [process.is_idle() for process in self._processes.values()]
         return all(idle) and not self.restarting
 
     def are_still(self) -> bool:
-        """Return whether no thread of any ran since the last call, and none will wake by itself in a moment."""
-        still = [process.is_still() for process in self._processes.values()]  # each is asked
+        """Return whether no thread of any instance ran since the last call, and none will wake by itself soon."""
+        # a list, because each process must be checked
+        still = [process.is_still() for process in self._processes.values()]
         return all(still) and not self.restarting
 
     @property
     def running(self) -> bool:
-        """Whether a thread of any was about to run at the last look."""
+        """Whether a thread of any instance was ready to run at the last check."""
         return any(process.last_look.running for process in self._processes.values())
 
     @property
     def ticks(self) -> int:
-        """The CPU time of all at the last look, in clock ticks."""
+        """The CPU time of all instances at the last check, in clock ticks."""
         return sum(process.last_look.ticks for process in self._processes.values())
 
     def sleep(self, seconds: float, port: int) -> bool:
-        """Return whether only the server at a port can wake any of them within some seconds."""
+        """Return whether only the server at a port can wake an instance within some seconds."""
         return all(process.sleeps(seconds, port) for process in self._processes.values())
 
     async def end(self) -> None:
-        """Kill all."""
+        """Kill all instances."""
         for task in self._restarts:
             task.cancel()
         for process in self._processes.values():

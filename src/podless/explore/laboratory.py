@@ -1,4 +1,4 @@
-"""A server with a controller, in which one run follows the other from the same state."""
+"""A server with a controller, on which runs follow each other from the same state."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
-_REST = 0.15  # seconds
-_WORDS = 4000  # characters of a controller's output that a report shows
+_REST = 0.15  # seconds without requests after which a controller is at rest that can wake by itself
+_WORDS = 4000  # maximum characters of a controller's output in a report
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Setup:
     """The setup of all runs of an exploration.
 
     command: of the controller. start: the initial state of the server, None for an empty one. apply: manifests that are
-    applied then, before the controller starts. clients: names of the controller's instances. quiet: seconds without
+    applied to it before the controller starts. clients: names of the controller's instances. quiet: seconds without
     requests and events after which an idle controller has settled; None: 0 if Linux shows that only the server can wake
     it, otherwise 0.15. patience: the same after an answer that the client will retry. limit: maximum seconds of a
     round. requests: maximum requests of a round.
@@ -68,7 +68,7 @@ class Setup:
 
     @property
     def rest(self) -> float:
-        """Seconds without requests after which a controller is at rest that may wake by itself."""
+        """Seconds without requests after which a controller that can wake by itself is at rest."""
         return _REST if self.quiet is None else self.quiet
 
 
@@ -85,11 +85,11 @@ class Laboratory:
         self._told = told
         self._tokens = {secrets.token_hex(16): name for name in setup.clients}
         self._gate = Gate(self._tokens)
-        # informers list and watch; a streamed list could not be shown from the past
+        # informers must list and watch, because a streamed list could not show an earlier state
         settings = Settings(
             tokens={token: User(name, groups=("system:masters",)) for token, name in self._tokens.items()},
             feature_gates={"WatchList": False},
-            garbage_delay=0.0,  # at once, before a client sees what it follows from
+            garbage_delay=0.0,  # at once, before clients see the deletion that causes it
             **(setup.settings or {}),
         )
         self._app = App(settings, [self._gate.filter])
@@ -99,7 +99,7 @@ class Laboratory:
         self._folder = tempfile.TemporaryDirectory(prefix="podless-explore-")
         self._start: Snapshot | None = None
         self._orphans = OrphanKiller()
-        self.final: Counter[str] = Counter()  # failures after which a controller rested: it does not try again soon
+        self.final: Counter[str] = Counter()  # number of rests after each failure; the controller will not retry soon
         self._reader: StateReader
         self.client: Client
 
@@ -135,11 +135,11 @@ class Laboratory:
         await self.client.restore(wanted)
 
     def admit(self, control: GatedRun | None) -> None:
-        """Set the control that the requests of clients pass. None rejects the requests of all clients."""
+        """Set the run that controls the requests of clients. None rejects the requests of all clients."""
         self._gate.control = control
 
     async def read_state(self, log: Log) -> State:
-        """Return the present state, without what may differ between runs."""
+        """Return the present state, without parts that may differ between runs."""
         return self._reader.read((await self.client.snapshot()).records, log.generated)
 
     @property
@@ -154,7 +154,7 @@ class Laboratory:
 
     @property
     def delivering(self) -> bool:
-        """Whether events are on their way to watches: the server delivers them in batches, with pauses between."""
+        """Whether events have not reached watches yet: the server delivers them in batches, with pauses."""
         assert self._app.cluster is not None
         return bool(self._app.cluster.api.cache.deliveries.pending)
 
@@ -177,7 +177,7 @@ class Laboratory:
         )
 
     async def find_object(self, asked: Attributes, name: str) -> Object | None:
-        """Return the stored object that a request is about, None if there is none."""
+        """Return the stored object of a request, None if it does not exist."""
         assert self._app.cluster is not None
         api = self._app.cluster.api
         kind = api.registry.get(asked.group, asked.resource)
@@ -191,24 +191,24 @@ class Laboratory:
         self._context.copy().run(self._clock.advance, seconds)
 
     def make_process(self, name: str) -> ControllerProcess:
-        """Make the process of an instance of the controller. Nothing is started yet."""
+        """Make the process of an instance of the controller, without starting it."""
         environment = {"KUBECONFIG": str(self._kubeconfig(name)), "PODLESS_EXPLORE": name}
         output = Path(self._folder.name, f"{name}.output")
         return ControllerProcess(self.setup.command, environment, output, self._orphans)
 
     def note_silence(self, name: str, seconds: float, limit: float) -> None:
-        """Say that an instance has sent no request yet, and which kubeconfig it was given."""
+        """Report that an instance has sent no request yet, and its kubeconfig."""
         self._told(
             f"{name} has sent no request to {self._app.url} for {seconds:g} s: it must use the kubeconfig that "
             f"KUBECONFIG names ({self._kubeconfig(name)}); podless waits for {limit:g} s"
         )
 
     def read_output(self, names: Sequence[str]) -> str:
-        """Return what instances have printed last, and forget it."""
+        """Return the recent output of instances, and clear it."""
         told = []
         for name in names:
             file = Path(self._folder.name, f"{name}.output")
             if file.exists():
                 told.append(file.read_text("utf-8", "replace")[-_WORDS:])
-                os.truncate(file, 0)  # the controller may go on writing
+                os.truncate(file, 0)  # the controller may continue to write
         return "".join(told)

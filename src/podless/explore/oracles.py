@@ -1,4 +1,4 @@
-"""Oracles: they judge a run by its log and end state, without knowing the purpose of the controller."""
+"""Oracles: judge a run by its log and end state, without knowing the purpose of the controller."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from podless.explore.findings import Fault, Run
 from podless.explore.points import LogEntry
 from podless.explore.states import State, compare_states
 
-_MORE_CREATES = 2  # that a run may have of one object, beyond those of the reference and one a perturbation
-_MORE_STALE = 2  # the same of writes to one object: a conflict may be repeated once before its cause is seen
-_SAME_ERRORS = 8  # answers in a row that say the same, so that nobody believes in a ninth
-_CUT_OFF = ("exited", "restless", "silent")  # after these a run ends, and its state says nothing
+_MORE_CREATES = 2  # allowed creates of one object, in addition to those of the reference and one for each perturbation
+_MORE_STALE = 2  # the same for stale writes: a client may repeat a conflict once before it sees the cause
+_SAME_ERRORS = 8  # equal errors in a row after which the client is assumed to get no other answer
+_CUT_OFF = ("exited", "restless", "silent")  # oracles that end a run early, so that its end state is not compared
 _SHOWN = 3  # differences of the end state that are shown
 
 
@@ -27,13 +27,13 @@ def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -
     if reference is not None and not cut_off:
         for when, state, expected in _pair_states(run, reference):
             differences = list(_compare_states(when, state, expected, unstable))
-            if differences:  # what follows from them is no news
+            if differences:  # later states differ as a consequence
                 return found + differences
     return found
 
 
 def _pair_states(run: Run, reference: Run) -> Iterator[tuple[str, State, State]]:
-    """Yield the states of two runs that belong together, each with the step after which it was, "" for the end."""
+    """Yield (step, state, state) for the states of two runs after the same steps; step "" is the end."""
     for point, state in run.states.items():
         if point in reference.states:
             yield point, state, reference.states[point]
@@ -49,14 +49,14 @@ def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
 
 
 def _created(entries: Sequence[LogEntry]) -> Iterator[str]:
-    """Yield the creates. Under an old view, an object that the garbage collector deletes is rightly created again."""
+    """Yield the creates, except those under an old view, where recreating a garbage-collected object is right."""
     for one in entries:
         if one.kind == "write" and one.before is None and one.after is not None and not one.late:
             yield one.point.partition(" #")[0]
 
 
 def _find_stale(run: Run, reference: Run | None) -> Iterator[Fault]:
-    """Find objects that are written, more often than perturbations explain, from a version that was seen to be old."""
+    """Find objects that are written from a version known to be old, more often than perturbations explain."""
     expected = Counter(_stale(reference.entries)) if reference is not None else Counter[str]()
     for text, count in Counter(_stale(run.entries)).items():
         if count > expected[text] + len(run.schedule) + _MORE_STALE:
@@ -68,7 +68,7 @@ def _stale(entries: Sequence[LogEntry]) -> Iterator[str]:
 
 
 def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:
-    """Find errors that clients were still getting when the run ended."""
+    """Find errors that clients still got at the end of the run."""
     usual = set(_last_errors(reference)) if reference is not None else set()
     for text in _last_errors(run):
         if text not in usual:
@@ -76,7 +76,7 @@ def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:
 
 
 def _last_errors(run: Run) -> Iterator[str]:
-    """Yield the error that a client got last, and often, without seeing anything that tells it to stop."""
+    """Yield the last error of a client that got it repeatedly, and saw no event that stops it."""
     asked = [one for one in run.entries if one.kind in ("read", "write", "event")]
     last = [f"{one.text.partition(' #')[0]}: {one.status}" for one in asked[-_SAME_ERRORS:]]
     if len(last) == _SAME_ERRORS and len(set(last)) == 1 and asked[-1].status >= 400:
@@ -104,5 +104,5 @@ def find_unstable(first: Run, second: Run) -> set[str]:
 
 
 def _field_of(line: str) -> str:
-    """Return the place and the path of a difference, without its values."""
+    """Return the object and field of a difference, without its values."""
     return line.partition(": ")[0]

@@ -1,9 +1,9 @@
-"""Kills the controllers that are left when the explorer ends without having killed them.
+"""Kills remaining controllers if the explorer ends without killing them.
 
-An explorer that gets SIGTERM or SIGKILL cannot end its controllers any more. So a small process reads their process
-groups from a pipe that only the explorer writes to. The kernel closes the pipe when the explorer ends, however it ends.
-A controller that is being started then has no known group yet, and one of its children may have left the group. On
-Linux a variable of their environment shows whose they are.
+An explorer that gets SIGTERM or SIGKILL can no longer end its controllers. So a small process reads their process
+groups from a pipe that only the explorer writes to. The kernel closes the pipe when the explorer ends in any way. A
+controller that is being started has no known group yet, and one of its children may have left the group. On Linux, a
+variable in their environment identifies them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 
 _VARIABLE = "PODLESS_EXPLORE_ID"
-# kept in words, because it must start within milliseconds and must not import this package
+# a string, because it must start within milliseconds and must not import this package
 _PROGRAM = """
 import os, signal, sys
 mark, groups = os.fsencode(sys.argv[1]), set()
@@ -50,7 +50,7 @@ class OrphanKiller:
         self._pipe = -1
 
     async def start(self) -> None:
-        """Start it. Raises OSError."""
+        """Start the process. Raises OSError."""
         reading, self._pipe = os.pipe()  # no other child inherits them
         try:
             self._process = await asyncio.create_subprocess_exec(
@@ -68,15 +68,15 @@ class OrphanKiller:
         self._send(group)
 
     def drop_group(self, group: int) -> None:
-        """Forget a process group that has ended: the kernel may give its number to another."""
+        """Forget a process group that has ended: the kernel may give its number to another one."""
         self._send(-group)
 
     def _send(self, number: int) -> None:
-        with contextlib.suppress(OSError):  # it was killed itself
+        with contextlib.suppress(OSError):  # it was killed
             os.write(self._pipe, b"%d\n" % number)
 
     async def end(self) -> None:
-        """End it. It kills the groups that are left."""
+        """End the process. It kills the remaining groups."""
         if self._pipe >= 0:
             os.close(self._pipe)
             self._pipe = -1

@@ -1,7 +1,7 @@
-"""The report as one web page: for each finding a timeline with a lane for the user, podless, each watch, and writes.
+"""The report as one web page: for each finding a timeline with lanes for the user, podless, each watch, and writes.
 
-Time runs downwards. In the lane of a watch, a bar leads from the write that made an event to the moment when the
-client saw it, so that late events are long bars.
+Time runs downwards. In the lane of a watch, a bar leads from the write that made an event to the moment when the client
+saw it, so late events are long bars.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from podless.explore.findings import Finding, Report
 from podless.explore.points import LogEntry
 from podless.explore.states import compare_objects
 
-_MOST = 160  # entries of a timeline; of a longer one the middle is left out
-_CHANGES = 4  # changed fields of a write that are shown
+_MOST = 160  # entries of a timeline; the middle of a longer one is left out
+_CHANGES = 4  # maximum changed fields of a write
 _LEGEND = (
     "Time runs downwards. A bar leads from the write that made an event to the moment when the controller saw the "
     "event; it is orange if a step or a perturbation came in between. #2 is the second write of its kind, and *2 the "
@@ -55,7 +55,7 @@ pre { overflow-x: auto; font-size: 12.5px; }
 
 
 def write_page(report: Report) -> str:
-    """Return the report as one page, without scripts and without anything to load."""
+    """Return the report as one page without scripts and external resources."""
     parts = [f'<h1>podless explore</h1><p class="soft">{html.escape(report.summary)}</p>']
     if report.differs:
         parts.append(f"<p>Two runs of the same schedule differ: <code>{html.escape(report.differs)}</code></p>")
@@ -126,7 +126,7 @@ def _write_bar(told: Sequence[LogEntry], row: int, column: int) -> str:
 
 
 def _write_request(one: LogEntry) -> str:
-    """Return a request without its client, with its answer if that is an error, and with its changes."""
+    """Return a request without its client, with an error answer, and with its changes."""
     text = html.escape(one.text.removeprefix(f"{one.client} "))
     if one.status >= 400 or not one.status:
         return f'<b>{text}</b> <span class="refused">{one.status or "no answer"}</span>'

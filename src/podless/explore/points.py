@@ -1,4 +1,4 @@
-"""Names for what happens in a run that are the same in every run, and the log of it."""
+"""Names of events in a run that are the same in every run, and the log of them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ class LogEntry:
     """One line of a run's log.
 
     kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user. text:
-    what happened, in words that are the same in every run. point: of a write or a user's step, "" for others. status:
-    of an answer, 0 if there was none. revision: of the state when it happened. resource: of a write, read or event.
-    late: whether events were held then, or a watch was not open again. stale: whether a write is based on an older
-    version of the object than the client had seen. before, after: the object that a write changed, None if there was
-    none.
+    the event, with names that are the same in every run. point: of a write or a user's step, "" for others. status: of
+    an answer, 0 if there was none. revision: of the state when it happened. resource: of a write, read or event. late:
+    whether events were held then, or a watch was not open again. stale: whether a write is based on an older version of
+    the object than the client had seen. before, after: the object that a write changed, None if there was none.
     """
 
     kind: str
@@ -58,7 +57,7 @@ class Log:
         self._generations: Counter[str] = Counter()
 
     def add_entry(self, entry: LogEntry) -> None:
-        """Add what happened."""
+        """Add an entry."""
         self.entries.append(entry)
 
     def name_write(self, client: str, asked: Attributes, body: bytes) -> str:
@@ -92,7 +91,7 @@ class Log:
         return self._generated
 
     def fingerprint(self) -> list[str]:
-        """Return what must be equal in two runs of a schedule: all requests with their answers, in order."""
+        """Return the lines that must be equal in two runs of a schedule: all requests with their answers, in order."""
         return [f"{one.text} {one.status}" for one in self.entries if one.kind in ("write", "read")]
 
 
@@ -103,7 +102,7 @@ def resource_of(asked: Attributes) -> str:
 
 
 def compare_logs(first: Sequence[str], second: Sequence[str]) -> str:
-    """Return where two fingerprints part, "" where they are equal."""
+    """Return where two fingerprints diverge, "" if they are equal."""
     for number, (one, other) in enumerate(zip(first, second, strict=False), 1):
         if one != other:
             return f"request {number}: {one} / {other}"
@@ -131,6 +130,6 @@ def _read_metadata(body: bytes) -> tuple[str, str, str]:
             return name, prefix, version
         metadata = orjson.loads(body).get("metadata") or {}
         name, prefix, version = (str(metadata.get(one) or "") for one in ("name", "generateName", "resourceVersion"))
-    except (ValueError, AttributeError, IndexError):  # the server says what is wrong with it
+    except (ValueError, AttributeError, IndexError):  # the server reports the error of the body
         return "", "", ""
     return name, prefix, version

@@ -1,4 +1,4 @@
-"""A controller's process: started, killed, and asked whether it is idle."""
+"""A controller's process: starts and kills it, and checks whether it is idle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from podless.explore.waits import (
     look_at,
 )
 
-_MOMENT = 0.06  # seconds
+_MOMENT = 0.06  # seconds: a thread with a shorter timeout counts as waking soon
 
 
 class ControllerProcess:
@@ -46,13 +46,14 @@ class ControllerProcess:
         self._output = output
         self._process: asyncio.subprocess.Process | None = None
         self._looks: tuple[Look | None, Look | None] = (None, None)
-        self._looked = time.monotonic()  # when the last look began
-        self._waits: dict[Thread, tuple[int, float]] = {}  # what a thread ran, and since when it may wait at most
-        self._sockets: frozenset[str] | None = None  # for which `_elsewhere` is known
+        self._looked = time.monotonic()  # start of the last check
+        # run counter of each thread, and the earliest time since when it may wait
+        self._waits: dict[Thread, tuple[int, float]] = {}
+        self._sockets: frozenset[str] | None = None  # the sockets for which `_elsewhere` was determined
         self._elsewhere = False
 
     async def start(self) -> None:
-        """Start it. Raises OSError where the command cannot be run."""
+        """Start the process. Raises OSError if the command cannot be run."""
         try:
             with self._output.open("ab") as output:
                 self._process = await asyncio.create_subprocess_exec(
@@ -63,7 +64,7 @@ class ControllerProcess:
                     stderr=output,
                     start_new_session=True,
                 )
-        except OSError as error:  # uvloop does not name the file
+        except OSError as error:  # uvloop's error lacks the file name
             number = error.errno or 0
             raise OSError(number, os.strerror(number), error.filename or self._command[0]) from None
         if self._orphans is not None:
@@ -71,20 +72,20 @@ class ControllerProcess:
 
     @property
     def exited(self) -> int | None:
-        """The code with which it ended without having been killed, None where it did not."""
+        """The exit code if the process ended without being killed, else None."""
         if self._process is None or self.killed:
             return None
         return self._process.returncode
 
     def kill(self) -> None:
-        """Kill it with all its children, at once."""
+        """Kill the process with all its children, at once."""
         self.killed = True
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     async def wait(self) -> None:
-        """Wait until it is gone."""
+        """Wait until the process has ended."""
         if self._process is not None:
             await self._process.wait()
             if self._orphans is not None:
@@ -93,7 +94,7 @@ class ControllerProcess:
     def is_idle(self) -> bool:
         """Return whether all its threads wait, and used no CPU time since the last call.
 
-        Without /proc, it counts as always idle, and only its requests show that it works.
+        Without /proc, the process always counts as idle, and only its requests show that it works.
         """
         if self._process is None or not PROC.is_dir():
             return True
@@ -106,9 +107,9 @@ class ControllerProcess:
         return self._looks[1] or Look(False, 0, (), ())
 
     def is_still(self) -> bool:
-        """Return whether no thread ran since the last call, and none will wake by itself in a moment.
+        """Return whether no thread ran since the last call, and none will wake by itself soon.
 
-        Without /proc, it counts as always still.
+        Without /proc, the process always counts as still.
         """
         if self._process is None or not PROC.is_dir():
             return True
@@ -118,11 +119,11 @@ class ControllerProcess:
         return find_next_wake(now.threads, self._list_waits(), unknown=math.inf) > _MOMENT
 
     def _look(self, pid: int) -> tuple[Look | None, Look]:
-        """Look once more. Return the look before and the new one."""
+        """Check the process once more. Return the last check and the new one."""
         before, looked = self._looks[1], self._looked
         self._looked, now = time.monotonic(), look_at(pid)
         self._looks = (before, now)
-        # a thread that ran since the last look may have begun to wait right after it
+        # a thread that ran since the last check may have started to wait right after it
         known, self._waits = self._waits, {}
         for thread, ran in zip(now.threads, now.ran, strict=True):
             former = known.get(thread)
@@ -130,15 +131,15 @@ class ControllerProcess:
         return before, now
 
     def _list_waits(self) -> dict[Thread, float]:
-        """Return the seconds for which each thread may have waited at most."""
+        """Return the maximum time in seconds for which each thread may have waited."""
         now = time.monotonic()
         return {thread: now - since for thread, (_, since) in self._waits.items()}
 
     def sleeps(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake it within some seconds.
 
-        That is known if no thread ran between the last two calls of `is_idle`, none waits with a shorter limit, and
-        there are no connections to other servers.
+        True only if no thread ran between the last two calls of `is_idle`, none waits with a shorter timeout, and there
+        are no connections to other servers.
         """
         before, now = self._looks
         if before is None or now is None or now.running or (before.ran, before.threads) != (now.ran, now.threads):
@@ -150,6 +151,6 @@ class ControllerProcess:
         sockets = list_sockets(now.threads)
         if sockets is None:
             return True
-        if sockets != self._sockets:  # only new ones are worth the time
+        if sockets != self._sockets:  # reading them takes milliseconds, so only for new sockets
             self._sockets, self._elsewhere = sockets, has_other_connections(now.threads, sockets, port)
         return self._elsewhere

@@ -23,7 +23,7 @@ def write_text(report: Report) -> str:
 
 
 def write_json(report: Report) -> str:
-    """Return a report as one JSON object. `schedule` is what --replay takes."""
+    """Return a report as one JSON object. `schedule` is the content for --replay."""
     found = {
         "runs": report.runs,
         "seconds": round(report.seconds, 1),
@@ -50,7 +50,7 @@ def _describe(finding: Finding) -> Object:
 
 
 def write_junit(report: Report) -> str:
-    """Return a report as JUnit XML: one test case a finding, or one that passed."""
+    """Return a report as JUnit XML: one test case for each finding, or one that passed."""
     cases = []
     for finding in report.findings:
         title = "; ".join(map(str, finding.run.faults))
@@ -71,7 +71,7 @@ WRITERS: Mapping[str, Callable[[Report], str]] = {
 
 
 def write_replay(finding: Finding) -> bytes:
-    """Return a file that `read_replay` reads: the schedule of a finding, as YAML."""
+    """Return a replay file for `read_replay`: the schedule of a finding, as YAML."""
     found = {"by": _REPLAY, "found": [str(fault) for fault in finding.run.faults]}
     return serializer.encode_yaml({**found, "schedule": finding.run.schedule.to_json()})
 

@@ -1,4 +1,4 @@
-"""Carries out one run after the other in a laboratory, with the same controller where that is possible."""
+"""Carries out runs in a laboratory, with the same controller process if possible."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from podless.explore.laboratory import Laboratory
 from podless.explore.schedule import Schedule
 from podless.explore.trial import Trial
 
-_FAILURES = 3  # times in a row that a controller does not come back, after which each run starts it again
+_FAILURES = 3  # failed resets in a row, after which each run starts the controller again
 
 
 class Runner:
     """The runs in a laboratory.
 
-    Between two runs the server goes back to the state in which the controller rested after its start. The controller
-    sees that as any other change. If it rests then and has changed nothing, the next run goes on with it. A controller
-    that waits before it opens a cut watch again is started anew, because it would wait longer after each run.
+    Between two runs the server returns to the state in which the controller rested after its start. The controller sees
+    that as any other change. If it rests then and has changed nothing, the next run continues with it. A controller
+    that waits before it opens a cut watch again is restarted, because it would wait longer after each run.
     """
 
     def __init__(self, laboratory: Laboratory) -> None:
@@ -46,7 +46,7 @@ class Runner:
             raise
 
     async def _come_back(self) -> Trial | None:
-        """Return the run before, with its controller at rest in the state after its start; None if that fails."""
+        """Return the previous run, with its controller at rest in the state after its start; None if that fails."""
         if self._kept is None or self._kept.is_worn or self._failures >= _FAILURES:
             return None
         back = await self._kept.rewind()

@@ -25,7 +25,7 @@ _STEPS: Mapping[str, tuple[str, ...]] = {
 
 
 class BadScenario(ValueError):
-    """A scenario cannot be used. The text is one line for a person."""
+    """A scenario is invalid. The text is one line for a user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class UserStep:
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """An expression of CEL over `items`, the objects of a kind in all namespaces, that must be true."""
+    """A CEL expression about `items`, the objects of a kind in all namespaces, that must be true."""
 
     kind: str
     expression: str
@@ -56,7 +56,7 @@ class Invariant:
         return self.message or f"{self.kind}: {self.expression}"
 
     def holds(self, items: list[Object]) -> bool:
-        """Return whether it holds. An error of the expression counts as false."""
+        """Return whether the invariant holds. An error of the expression counts as false."""
         try:
             return self.program.evaluate({"items": items}) is True
         except CelError:
@@ -86,7 +86,7 @@ class Scenario:
 
     @classmethod
     def parse(cls, given: Any, folder: Path | None = None) -> Scenario:
-        """Make a scenario of its YAML as Python values. Raises BadScenario."""
+        """Make a scenario from decoded YAML. Raises BadScenario."""
         if not isinstance(given, dict) or not isinstance(given.get("steps"), list):
             raise BadScenario("a scenario needs a list named steps")
         unknown = [name for name in given if name not in _FIELDS]

@@ -1,7 +1,7 @@
 """A schedule: the perturbations of one run, each bound to a point of it.
 
-A point is a write of a client or a step of the user, named by what it does and not by its number, so that a schedule
-means the same in every run: "controller create configmaps default/one #2" is the second such write.
+A point is a write of a client or a step of the user. Its name says what it does, so that a schedule means the same in
+every run: "controller create configmaps default/one #2" is the second such write.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MODES = ("slow", "skip", "restart", "past")
 
 
 class BadSchedule(ValueError):
-    """A schedule cannot be read. The text is one line for a person."""
+    """A schedule is malformed. The text is one line for a user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class LoseAnswer:
 class RejectWrite:
     """Answer the write with 409, as if another writer had come first.
 
-    A create is carried out and then answered with AlreadyExists, like one that was sent twice. All other writes are
-    answered with Conflict and not carried out.
+    A create is carried out and then answered with AlreadyExists, as if it was sent twice. Other writes are answered
+    with Conflict and not carried out.
     """
 
     kind: ClassVar[str] = "reject-write"
@@ -56,7 +56,7 @@ class RejectWrite:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLeader:
-    """Take the lease from the leader that makes the write, and carry the write out when another instance leads."""
+    """Take the lease from the leader that makes the write, and carry out the write when another instance leads."""
 
     kind: ClassVar[str] = "change-leader"
     at: str
@@ -67,11 +67,11 @@ class ChangeLeader:
 
 @dataclass(frozen=True, slots=True)
 class HoldEvents:
-    """Keep a resource's events from the clients, from a point on, until they have come to rest `rounds` times.
+    """Hold a resource's events from a point on, until the clients have come to rest `rounds` times.
 
-    mode: `slow` delivers the events then. `skip` drops them and ends the watches with 410, so that clients list again
+    mode: `slow` then delivers the events. `skip` drops them and ends the watches with 410, so that clients list again
     and never see the states between. `restart` also restarts the clients at the point and shows them lists from before
-    it, as an API server does that lags behind. `past` ends the watches with 410 at the point, and shows them lists from
+    it, as an API server that lags behind. `past` ends the watches with 410 at the point, and shows them lists from
     before the last event that the client saw, as if it now asked an API server that lags behind.
     """
 
@@ -100,12 +100,12 @@ _KINDS: Mapping[str, type[Perturbation]] = {
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The perturbations of a run, in no particular order. Each happens once, at its point."""
+    """The perturbations of a run, in no particular order. Each one happens once, at its point."""
 
     perturbations: tuple[Perturbation, ...] = ()
 
     def without(self, perturbation: Perturbation) -> Schedule:
-        """Return the schedule with one perturbation less."""
+        """Return the schedule without one of its perturbations."""
         return Schedule(tuple(one for one in self.perturbations if one != perturbation))
 
     def __iter__(self) -> Iterator[Perturbation]:

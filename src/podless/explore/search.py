@@ -1,4 +1,4 @@
-"""The order in which schedules are tried, and how a failing one is shortened."""
+"""The order in which schedules are tried, and the shortening of failing ones."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from podless.explore.findings import Run
 from podless.explore.points import LogEntry
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 
-_TOGETHER = (2, 2, 3)  # perturbations of a random schedule
-_LATER = 2  # rounds for which a slow cache stays behind
+_TOGETHER = (2, 2, 3)  # number of perturbations in random schedules
+_LATER = 2  # rounds for which a slow cache lags behind
 
 
 def list_perturbations(reference: Run) -> list[Perturbation]:
@@ -21,7 +21,7 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
 
     A write can be followed by a crash, a lost answer or a conflict. Events of a resource are held from a write or a
     step on, if a client sees such events later, and shown again if it has seen some. Points after which no client sends
-    a request are left out. A slow cache, which stays behind for a further step, comes last.
+    a request are left out. A slow cache, which lags behind for another step, comes last.
     """
     asked = [place for place, one in enumerate(reference.entries) if one.kind in ("write", "read")]
     last = asked[-1] if asked else -1
@@ -34,7 +34,7 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
             writes += [Crash(one.point), LoseAnswer(one.point)]
             if reference.elects:
                 writes.append(ChangeLeader(one.point))
-            if not (one.before is None and "*" in one.point):  # no generated name exists already
+            if not (one.before is None and "*" in one.point):  # an object with a generated name cannot exist already
                 rejections.append(RejectWrite(one.point))
         if one.kind in ("write", "user") and (one.kind == "user" or one.changed) and place <= last:
             holds += _list_holds(one, reference.entries[place + 1 :])
@@ -45,7 +45,7 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
 
 
 def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]:
-    """Yield ways to hold what a client sees after a point. Its own resource comes first."""
+    """Yield the holds of resources whose events clients see after a point. The point's own resource comes first."""
     seen = dict.fromkeys(one.resource for one in after if one.kind == "event")
     plain = at.resource.partition("/")[0]
     for resource in sorted(seen, key=lambda one: one != plain):
@@ -54,7 +54,7 @@ def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]
 
 
 def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Counter[str]) -> Iterator[Schedule]:
-    """Yield random mixtures without end, from a seed. Points that were used least are the likeliest."""
+    """Yield random mixtures without end, from a seed. Points that were used least are most likely."""
     source = random.Random(seed)
     while perturbations:
         chosen: list[Perturbation] = []
@@ -79,7 +79,7 @@ def list_schedules(perturbations: Iterable[Perturbation]) -> Iterator[Schedule]:
 async def shrink_schedule(run: Run, carry_out: Callable[[Schedule], Awaitable[Run]]) -> Run:
     """Return a run of the shortest schedule found that fails as the given run did.
 
-    One perturbation after the other is removed as long as an oracle of the first run still complains.
+    Perturbations are removed one by one while an oracle of the first run still reports a fault.
     """
     wanted = {fault.oracle for fault in run.faults}
     changed = len(run.schedule) > 1

@@ -1,4 +1,4 @@
-"""The state at the end of a run, without what may differ between runs."""
+"""The state at the end of a run, without parts that may differ between runs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ State = Mapping[str, Any]
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-# of an object's metadata: what depends on the number and the order of writes, and not on what they say
+# metadata that depends on the number and order of writes, not on their content
 _OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
-# which the server makes and names as it likes: they belong to Services
+# objects of Services whose names the server chooses
 _DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
 _ANY = "*"
 
 
 class _Known(NamedTuple):
-    """An object that exists before each run. shown: without what may differ."""
+    """An object that exists before each run. shown: without parts that may differ."""
 
     stored: Stored
     uid: str
@@ -35,8 +35,8 @@ class _Known(NamedTuple):
 class StateReader:
     """Reads the end states of many runs.
 
-    start: what is in the store before each of them. Most of that never changes, and is read once. ignore: paths of
-    fields to leave out, such as "status.lastSeen".
+    start: the store's content before each run. Most of it never changes, and is decoded once. ignore: paths of fields
+    to leave out, such as "status.lastSeen".
     """
 
     def __init__(self, start: Mapping[str, Stored], ignore: Iterable[str] = ()) -> None:
@@ -48,7 +48,7 @@ class StateReader:
     def read(self, records: Mapping[str, Stored], generated: Mapping[str, str]) -> State:
         """Return the objects in a store by their places, such as "widgets.example.com default/one".
 
-        generated: what stands for generated names.
+        generated: generated name -> its replacement.
         """
         uids: dict[str, str] = {}
         shown: dict[str, Object] = {}
@@ -75,10 +75,10 @@ class StateReader:
 
 
 def compare_states(expected: State, found: State) -> list[str]:
-    """Return the differences, one line each, without an end state's fields that the reference does not have in common.
+    """Return the differences, one line each.
 
-    A difference is "+PLACE" for an object that should not be there, "-PLACE" for one that is missing, and
-    "PLACE PATH: VALUE instead of VALUE" for a field.
+    A difference is "+PLACE" for an object that should not be there, "-PLACE" for one that is missing, and "PLACE PATH:
+    VALUE instead of VALUE" for a field.
     """
     lines = [f"-{place}" for place in expected if place not in found]
     lines += [f"+{place}" for place in found if place not in expected]
@@ -89,7 +89,7 @@ def compare_states(expected: State, found: State) -> list[str]:
 
 
 def compare_objects(before: Object, after: Object) -> list[str]:
-    """Return the fields that a write changed, without those that the server writes."""
+    """Return the fields that a write changed, except those that the server writes."""
     shown = []
     for obj in (before, after):
         metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _OWN}
@@ -107,7 +107,7 @@ def _is_told(key: str) -> bool:
 
 
 def _place(key: str, generated: Mapping[str, str]) -> str:
-    """Return the place of a key, where its last part is what stands for a generated name."""
+    """Return the place of a key, with a generated name replaced."""
     group, plural = resource_of(key)
     *namespace, name = key.split("/")[3:]
     return f"{qualify_resource(plural, group)} {'/'.join([*namespace, generated.get(name, name)])}"
@@ -128,7 +128,7 @@ def _mask(value: Any, generated: Mapping[str, str], uids: Mapping[str, str]) -> 
 
 
 def _drop(obj: Any, path: tuple[str, ...]) -> None:
-    """Leave out a field; * stands for any key or item."""
+    """Remove a field; * stands for any key or item."""
     first, *rest = path
     if isinstance(obj, list):
         for item in obj if first == _ANY else ():

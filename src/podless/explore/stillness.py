@@ -1,4 +1,4 @@
-"""Waits until a controller has done everything that follows from what it was sent."""
+"""Waits until a controller has done everything that follows from the events and answers that it got."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from podless.explore.instances import Instances
 from podless.explore.laboratory import Laboratory
 from podless.explore.turns import Turns
 
-_PAUSE, _LONGEST_PAUSE = 0.001, 0.01  # seconds between two looks
-# after which a controller counts as one that never rests: looks at which it did not compute, clock ticks of computing,
-# and seconds, because a busy machine may not let it compute for long
+_PAUSE, _LONGEST_PAUSE = 0.001, 0.01  # minimum and maximum seconds between two checks
+# limits after which a controller counts as never resting: checks without computing, clock ticks of computing, and
+# seconds, because a busy machine may not let it compute for long
 _LOOKS, _TICKS, _LONGEST = 150, 100, 60.0
-_HOPELESS = 3  # turns in a row in which it did not, after which it is no longer waited for
-LOOP_TURNS = 20  # of the event loop, in which the server answers, or lets pass, all that clients have sent
+_HOPELESS = 3  # failures to rest in a row, after which podless waits no longer
+# iterations of the event loop in which the server answers, or lets pass, all requests that clients have sent
+LOOP_TURNS = 20
 
 
 class Stillness:
-    """Knows when the instances of a controller and the server's own controllers have nothing more to do."""
+    """Checks whether the instances of a controller and the server's own controllers have finished their work."""
 
     def __init__(self, laboratory: Laboratory, instances: Instances) -> None:
         self._laboratory = laboratory
@@ -42,7 +43,7 @@ class Stillness:
         if turns.busy or self._laboratory.connecting:
             return False
         await self._laboratory.finish_controllers()
-        if self._laboratory.delivering:  # an event goes before the answer of the write that made it
+        if self._laboratory.delivering:  # events go before the answer of the write that made them
             return False
         if self._restless >= _HOPELESS:
             return not turns.busy

@@ -1,4 +1,4 @@
-"""Tells a run as a story: the user's steps, what the controller saw and wrote, and the perturbations."""
+"""Writes a run as a story: the user's steps, what the controller saw and wrote, and the perturbations."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from podless.explore.states import compare_objects
 from podless.runtime.jsonobject import Object
 
 _MARKS = {"fault": "!", "process": "!", "user": ">", "write": "*", "event": " ", "read": " "}
-_MANY = 80  # lines of a story; of a longer one the middle is left out
-_AGAIN = 4  # times that the story repeats the same line
-_MARKED = ">!"  # lines that are always told
-_NUMBER = re.compile(r" #\d+|(?<=\*)\d+")  # of a write, and of a generated name
-_CHANGES = 4  # changed fields of a write that are shown
+_MANY = 80  # lines of a story; the middle of a longer one is left out
+_AGAIN = 4  # how often the story shows equal lines
+_MARKED = ">!"  # first characters of lines that are never left out
+_NUMBER = re.compile(r" #\d+|(?<=\*)\d+")  # the number of a write, and of a generated name
+_CHANGES = 4  # maximum changed fields of a write
 
 
 def tell_story(run: Run, reference: Run | None = None) -> tuple[str, ...]:
-    """Return the story of a run, one line an event. Lines with a leading `!` are what podless did.
+    """Return the story of a run, one line for each event. Lines that begin with `!` are actions of podless.
 
-    reference: reads before the first step are left out where it has them too.
+    reference: reads before the first step are left out if the reference has them, too.
     """
     usual = {one.text for one in reference.entries if one.kind == "read"} if reference is not None else set()
     lines = list(_leave_out_repetitions(_tell_entries(run, usual)))
@@ -43,7 +43,7 @@ def _tell_entries(run: Run, usual: set[str]) -> Iterator[str]:
 
 
 def _leave_out_repetitions(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines without most repetitions, with the number of lines that were left out."""
+    """Yield lines without most repetitions, and the number of omitted lines."""
     told: Counter[str] = Counter()
     left_out = 0
     for line in lines:

@@ -20,23 +20,23 @@ from podless.testing.client import Missing
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Waited
 
-_LOOK = 0.01  # seconds between two looks at whether a controller is idle
-_SURE = 2  # looks, after which an idle controller that nothing but the server can wake has settled
-_HELD = 3.0  # seconds, and
-_TRIED = 20  # requests, after which a controller that does not rest without the events that are held is given them
-_START = 60.0  # seconds that a controller has for its first request
-_LATE_START = 5.0  # seconds after which podless says that it waits for one
-_START_QUIET = 0.3  # seconds of rest after a start: controller-runtime waits for its caches in steps of 0.1 s
-_RETURN = 10.0  # seconds that an idle client has to open a watch again; client-go waits for 0.8 to 1.6 s at first
-# seconds before a cut watch is open again, after which a client counts as one that waits longer after each cut:
-# client-go and kube-rs wait for 0.8 s at first, double that up to 30 s, and forget it after 120 s
+_LOOK = 0.01  # seconds between two checks whether a controller is idle
+_SURE = 2  # checks after which an idle controller has settled, if only the server can wake it
+_HELD = 3.0  # seconds: with held events, the wait for a controller ends after this time,
+_TRIED = 20  # or after this number of requests: it retries until it sees the events
+_START = 60.0  # maximum seconds until a controller's first request
+_LATE_START = 5.0  # seconds without one after which podless reports that it waits
+_START_QUIET = 0.3  # seconds of rest after a start: controller-runtime polls its caches every 0.1 s
+_RETURN = 10.0  # maximum seconds until an idle client opens a watch again; client-go first waits for 0.8 to 1.6 s
+# seconds until a cut watch is open again, after which the client is expected to wait longer after each further cut:
+# client-go and kube-rs first wait for 0.8 s, double that up to 30 s, and start again at 0.8 s after 120 s
 _SLOW_RETURN = 0.5
-_FINAL = 2  # times that a controller rested after a failure, after which it is not expected to try again
-_REWINDS = 2  # times that a controller may write something of its own accord after the way back
+_FINAL = 2  # rests after the same failure, after which no retry is expected
+_REWINDS = 2  # resets after which a controller may write something by itself
 
 
 class Trial:
-    """A run that is going on. after: the run before, if its controller is kept."""
+    """A run in progress. after: the previous run, if its controller is kept."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Trial:
         self._states: dict[str, State] = {}
         self._broken: set[Invariant] = set()
         self._began = time.monotonic()
-        self._start: Snapshot | None = None  # the state in which the controller rested when it had started
+        self._start: Snapshot | None = None  # the state in which the controller rested after its start
         if after is None:
             self.instances = Instances(laboratory.setup.clients, laboratory.make_process)
             turns = Turns(Stillness(laboratory, self.instances).wait)
@@ -76,7 +76,7 @@ class Trial:
         """
         if not self._kept:
             await self._start_instances()
-        if not self.faults:  # a controller that does not start
+        if not self.faults:  # false if the controller does not start
             await self._take_steps()
         log = self.control.log
         return Run(
@@ -100,7 +100,7 @@ class Trial:
         return self.control.away > _SLOW_RETURN
 
     async def rewind(self) -> bool:
-        """Go back to the state in which the controller settled after its start.
+        """Return to the state in which the controller settled after its start.
 
         Returns whether it settles there again.
         """
@@ -122,7 +122,7 @@ class Trial:
         self.control.close()
 
     async def _start_instances(self) -> None:
-        for name in self.instances.names:  # one after the other: the first one leads
+        for name in self.instances.names:  # one after the other, so that the first one becomes the leader
             await self.instances.start(name)
             await self._wait_for_start(name)
             await self._settle()
@@ -163,7 +163,7 @@ class Trial:
     async def _settle(self) -> bool:
         """Wait until the controller has seen all events, is idle, and sends no requests. Returns whether it settled.
 
-        Time is counted in looks of at least 10 ms: a busy machine that delays the controller delays them, too.
+        Time is counted in checks of at least 10 ms, because a busy machine that delays the controller delays them, too.
         """
         control, setup = self.control, self._setup
         asked, revision = len(control.log.entries), -1
@@ -173,7 +173,7 @@ class Trial:
             starting = bool(control.lost) or self.instances.restarting
             held = held + 1 if control.holds and not starting else 0
             if held > _HELD / _LOOK or (held and requests > _TRIED):
-                return False  # it tries again until it sees what is held
+                return False  # the controller retries until it sees the held events
             if looks > (setup.limit + setup.rest) / _LOOK or requests > setup.requests:
                 self.faults.append(Fault("restless", self._describe_rush(asked)))
                 return False
@@ -193,14 +193,14 @@ class Trial:
         return False
 
     def _is_quiet(self, revision: int) -> bool:
-        """Return whether nothing was asked, answered, delivered, computed or changed since the last look."""
+        """Return whether no request, answer, event, computation or change occurred since the last check."""
         control = self.control
         waits = control.open or control.turns.pending or control.election.awaited
         quiet = not (control.take_activity() or waits or self._laboratory.connecting or self._laboratory.delivering)
         return self.instances.are_idle() and quiet and revision == self._count_changes()
 
     async def _has_rested(self, idle: int) -> bool:
-        """Return whether a controller that was idle for so many looks will do nothing more."""
+        """Return whether a controller that was idle in `idle` checks will do nothing more."""
         wanted = self._wanted_rest()
         if idle * _LOOK >= wanted:
             return True
@@ -214,12 +214,12 @@ class Trial:
         return idle_still and self.control.is_silent and not arriving
 
     def _count_changes(self) -> int:
-        """Return the number of changes, without those of leases and events: leaders renew their lease all the time."""
+        """Return the number of changes except those of leases and events: leaders keep renewing their lease."""
         return self._laboratory.revision() - self.control.noise
 
     def _wanted_rest(self) -> float:
-        """Return the seconds that the controller must be idle for, where it may wake by itself."""
-        if self.control.lost:  # it waits before it connects again, and sends nothing meanwhile
+        """Return the seconds that a controller must be idle if it can wake by itself."""
+        if self.control.lost:  # a client waits before it connects again, and sends nothing meanwhile
             return _RETURN
         if self.control.failed and self._laboratory.final[self.control.failed] < _FINAL:
             return self._setup.patience
@@ -232,9 +232,9 @@ class Trial:
         return often.partition(" #")[0]
 
     def _note_exits(self) -> bool:
-        """Note processes that ended by themselves. Return whether there are any.
+        """Record processes that ended by themselves. Return whether there are any.
 
-        A leader that was deposed ends itself, as client-go demands. It is started again, as a Deployment would do.
+        A deposed leader exits, as client-go demands. It is started again, as a Deployment would do.
         """
         for name in self.instances.exited.keys() & self.control.election.deposed:
             self._crash(name)

@@ -1,8 +1,8 @@
 """Turns: requests, answers and events pass one at a time.
 
-Each waits until the controller has done what follows from the one before. So their order comes from a rule, and not
-from the speed of threads and connections: events first, in the order of their revisions, then answers, then requests.
-Requests that came before the last turn precede others, so that one that is repeated again and again holds up nothing.
+Each one waits until the controller has done what follows from the one before. So their order follows from a rule, not
+from the speed of threads and connections: events first, by revision, then answers, then requests. Requests that came
+before the last turn precede others, so that a request that is repeated endlessly blocks nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 
 EVENT, ANSWER, REQUEST = range(3)
 
-Rank = tuple[int, int, str]  # EVENT, ANSWER or REQUEST; a revision, or for requests `given` when it came; a name
+# (EVENT, ANSWER or REQUEST; a revision, for requests the value of `given` at arrival; a name)
+Rank = tuple[int, int, str]
 Take = Callable[[bool], None]
 
 
 @dataclass(order=True, slots=True)
 class _Turn:
-    """A place in the queue. number: of its arrival. take: called with True when the turn comes, with False if never."""
+    """A place in the queue. number: of its arrival. take: called with True at its turn, with False if there is none."""
 
     rank: Rank
     number: int
@@ -30,8 +31,8 @@ class _Turn:
 class Turns:
     """The queue in front of the clients of one server.
 
-    rest: returns when no client has anything more to do. busy: requests that are being carried out. count: turns that
-    were asked for so far. given: turns that came so far.
+    rest: returns when no client has anything more to do. busy: requests in progress. count: turns requested so far.
+    given: turns taken so far.
     """
 
     def __init__(self, rest: Callable[[Turns], Awaitable[None]]) -> None:
@@ -45,11 +46,11 @@ class Turns:
 
     @property
     def pending(self) -> bool:
-        """Whether anything waits for its turn."""
+        """Whether anything waits for a turn."""
         return bool(self._waiting)
 
     def queue(self, rank: Rank, client: str, take: Take) -> None:
-        """Call `take` when the turn has come."""
+        """Call `take` at the turn."""
         self.count += 1
         self._waiting.append(_Turn(rank, self.count, client, take))
         self._arrived.set()
@@ -61,8 +62,8 @@ class Turns:
         coming: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
         def take(came: bool) -> None:
-            if not coming.done():  # its client may have closed the connection
-                self.busy += came  # now, so that nothing else passes before the waiting task goes on
+            if not coming.done():  # the client may have closed the connection
+                self.busy += came  # at once, so that nothing else passes before the waiting task resumes
                 coming.set_result(came)
 
         self.queue(rank, client, take)
@@ -77,7 +78,7 @@ class Turns:
         self.busy -= 1
 
     async def step_aside(self, waiting: Awaitable[bool]) -> bool:
-        """Let others pass while something is waited for that ends with a turn, and be busy again after that."""
+        """Let others pass during a wait that ends with a turn, and be busy again afterwards."""
         self.busy -= 1
         came = False
         try:
@@ -87,14 +88,14 @@ class Turns:
         return came
 
     def drop(self, client: str) -> None:
-        """Drop what a client that was killed waits for."""
+        """Drop the turns for which a killed client waits."""
         dropped = [turn for turn in self._waiting if turn.client == client]
         self._waiting = [turn for turn in self._waiting if turn.client != client]
         for turn in dropped:
             turn.take(False)
 
     def end(self) -> None:
-        """Give no more turns, and drop what waits for one."""
+        """Give no more turns, and drop all waiting ones."""
         if self._task is not None:
             self._task.cancel()
         for client in {turn.client for turn in self._waiting}:

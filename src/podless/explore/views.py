@@ -1,4 +1,4 @@
-"""The view that a client has of a resource: its watches, whose events a run can hold."""
+"""A client's view of a resource: its watches, whose events a run can hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from podless.meta.errors import Expired
 class Hold:
     """A client's events of a resource are held. revision: of the state that lists show meanwhile, 0 for the present.
 
-    drop: whether they are dropped in the end instead of delivered.
+    drop: the events are dropped at the end, not delivered.
     """
 
     __slots__ = ("drop", "revision", "rounds")
@@ -31,8 +31,8 @@ class Hold:
 class ResourceView:
     """The watches of a resource that one client has open.
 
-    told: called with each event that is delivered, as JSON. Each run sets its own. queue: called with the revision of
-    an event, and with a function that delivers it when its turn comes.
+    told: called with each delivered event, as JSON. Each run sets its own. queue: called with the revision of an event,
+    and with a function that delivers it at its turn.
     """
 
     def __init__(self, told: Callable[[bytes], None], queue: Callable[[int, Take], None]) -> None:
@@ -64,7 +64,7 @@ class ResourceView:
         return any(not held.over for held in self._open)
 
     def release(self) -> bool:
-        """End the hold. Return whether a client learns something by that."""
+        """End the hold. Return whether a client gets events by that."""
         hold, self.hold = self.hold, None
         drop = hold is not None and hold.drop
         waiting = [held for held in self._open if held.kept]
@@ -86,7 +86,7 @@ class ResourceView:
 
 
 class _HeldSink:
-    """The sink of a watch, before that of its connection."""
+    """The sink of a watch, in front of the sink of its connection."""
 
     def __init__(self, view: ResourceView, sink: Sink) -> None:
         self.over = False
@@ -98,7 +98,7 @@ class _HeldSink:
         self._revision = 0
 
     def send(self, data: bytes) -> bool:
-        """Keep events until their turn comes, or until they are no longer held."""
+        """Keep events until their turn, or until they are no longer held."""
         if self.over:
             return False
         self.kept.extend(framing.JSON_LINES.split(data))
@@ -106,10 +106,10 @@ class _HeldSink:
         return True
 
     def queue(self) -> None:
-        """Ask for a turn of the first event."""
+        """Request a turn for the first event."""
         if self.kept and not self._queued and self._view.hold is None:
             self._queued = True
-            self._revision = max(self._revision, _read_revision(self.kept[0]))  # events of a watch keep their order
+            self._revision = max(self._revision, _read_revision(self.kept[0]))  # events of one watch keep their order
             self._view.queue(self._revision, self._deliver)
 
     def _deliver(self, came: bool) -> None:
@@ -140,7 +140,7 @@ class _HeldSink:
             self.finish()
 
     def finish(self) -> None:
-        """End the watch from this side."""
+        """End the watch from the server's side."""
         self.end()
         self.stop()
 

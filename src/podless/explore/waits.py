@@ -1,7 +1,7 @@
-"""What the threads of a process wait for, as Linux reports it.
+"""Finds what the threads of a process wait for, as Linux reports it.
 
-A thread that waits for a socket or another thread does nothing until something else acts. One that waits with a time
-limit wakes by itself. So podless can tell, without waiting, that a process has nothing more to do.
+A thread that waits for a socket or another thread does nothing until something else acts. A thread that waits with a
+timeout wakes by itself. So podless knows, without waiting, that a process has nothing more to do.
 
 Source: proc(5), /proc/PID/task/TID/{stat,schedstat,syscall,children}, /proc/PID/mem, /proc/PID/net/tcp.
 """
@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 PROC = Path("/proc")
-_RUNNING = "RD"  # states of a thread that has something to do, in /proc/PID/stat
+_RUNNING = "RD"  # states in /proc/PID/stat of a thread that has work to do
 _FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK_REALTIME = 0, 9, 256
 
-# from a call's arguments, and the seconds that it may have lasted so far: the seconds after which it returns
+# returns the seconds until a call returns, from its arguments and the seconds that it may have lasted
 _Limit = Callable[[Sequence[int], "_Memory", float], float]
 
 
-Thread = tuple[int, int]  # process and thread ID
+Thread = tuple[int, int]  # (process ID, thread ID)
 
 
 class _Unknown(Exception):
-    """The time limit of a system call cannot be known."""
+    """The timeout of a system call is unknown."""
 
 
 class Look(NamedTuple):
@@ -47,7 +47,7 @@ class Look(NamedTuple):
 
 
 class _Memory:
-    """The memory of a process, where a system call's time limit stands."""
+    """The memory of a process, which has the timeouts of system calls."""
 
     def __init__(self, pid: int) -> None:
         self._file = os.open(PROC / str(pid) / "mem", os.O_RDONLY)
@@ -75,9 +75,9 @@ def look_at(pid: int) -> Look:
 def find_next_wake(threads: Sequence[Thread], waited: Mapping[Thread, float], unknown: float) -> float:
     """Return the seconds after which the first of some waiting threads wakes by itself: inf for never.
 
-    waited: the seconds for which each thread may have been in its system call; 0 for others. unknown: counts for a
-    thread of which that cannot be known: on another system, without the permission to trace, in a system call that is
-    not in the table.
+    waited: the seconds for which each thread may have been in its system call; 0 for others. unknown: used for a thread
+    whose timeout is unknown: on another system, without the permission to trace, or in a system call that is not in the
+    table.
     """
     wakes = math.inf if threads else unknown
     for process in dict(threads):
@@ -94,7 +94,7 @@ def find_next_wake(threads: Sequence[Thread], waited: Mapping[Thread, float], un
 
 
 def list_sockets(threads: Sequence[Thread]) -> frozenset[str] | None:
-    """Return the sockets of processes, None where they cannot be known."""
+    """Return the sockets of processes, None if they are unknown."""
     links: set[str] = set()
     for process in dict(threads):
         folder = f"/proc/{process}/fd"
@@ -106,7 +106,7 @@ def list_sockets(threads: Sequence[Thread]) -> frozenset[str] | None:
 
 
 def has_other_connections(threads: Sequence[Thread], sockets: Collection[str], port: int) -> bool:
-    """Return whether processes have TCP connections to another port than this one: another program may wake them.
+    """Return whether processes have TCP connections to other ports, through which another program may wake them.
 
     The kernel lists the connections of the whole machine, so this takes milliseconds.
     """
@@ -131,10 +131,10 @@ def _read_threads(pid: int) -> Iterator[tuple[int, int, str, int, int]]:
         return
     for task in tasks:
         folder = f"/proc/{pid}/task/{task}"
-        try:  # the fields follow the command's name, which is in parentheses
+        try:  # the fields follow the command name, which is in parentheses
             fields = _read_file(f"{folder}/stat").rpartition(b")")[2].split()
             children = _read_file(f"{folder}/children").split()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the thread has ended meanwhile
             continue
         yield pid, int(task), fields[0].decode(), int(fields[11]) + int(fields[12]), _read_runs(folder)
         for child in children:
@@ -142,7 +142,7 @@ def _read_threads(pid: int) -> Iterator[tuple[int, int, str, int, int]]:
 
 
 def _read_runs(folder: str) -> int:
-    """Return the nanoseconds that a thread ran, plus how often; a new number each time if the kernel does not say."""
+    """Return the nanoseconds that a thread ran, plus the number of times; without schedstat a new number each time."""
     try:
         spent, _, times = _read_file(f"{folder}/schedstat").split()
     except OSError:
@@ -151,7 +151,7 @@ def _read_runs(folder: str) -> int:
 
 
 def _read_file(path: str) -> bytes:
-    """Read a file of /proc: often, so without the cost of buffers and of decoding."""
+    """Read a file of /proc. Called often, so it avoids the cost of buffering and decoding."""
     file = os.open(path, os.O_RDONLY)
     try:
         return os.read(file, 4096)
@@ -213,7 +213,7 @@ def _in_futex(arguments: Sequence[int], memory: _Memory, waited: float) -> float
     return limit - time.monotonic()
 
 
-# system call -> numbers on x86_64 and aarch64, None where there is none; how its time limit is read
+# system call: numbers on x86_64 and aarch64 (None: does not exist), and the function that reads its timeout
 _TABLE: Sequence[tuple[int | None, int | None, _Limit]] = (
     (202, 98, _in_futex),  # futex
     (232, None, _in_milliseconds(3)),  # epoll_wait

@@ -50,10 +50,10 @@ _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Denied(Exception):
-    """Raised by a hook to deny a request; the client gets these words.
+    """Raised by a hook to deny a request; the client gets the text.
 
     code: the HTTP status code, 400 or more (default: 403). reason: of the Status (default: "Forbidden"). details: of
-    the Status. Raises TypeError for a code that is no number, or details that are no dict.
+    the Status. Raises TypeError for a code that is not an int, or details that are not a dict.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """Name of the object, "" where it has none yet."""
+        """Name of the object, "" if it has none yet."""
         return str(self.given.get("name") or "")
 
     @property
@@ -97,12 +97,12 @@ class Request:
 
     @property
     def subresource(self) -> str:
-        """The subresource that is written to, "" for the object itself."""
+        """The written subresource, "" for the object itself."""
         return str(self.given.get("subResource") or "")
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing will be stored."""
+        """Whether the request will store nothing."""
         return bool(self.given.get("dryRun"))
 
     @property
@@ -121,8 +121,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Hook:
-    """A declared hook. given: as a webhook stands in a configuration, with its defaults; of a conversion `resource`,
-    `from` and `to`. takes: the parameters of the function, with the class that each is annotated with.
+    """A declared hook. given: its webhook in a webhook configuration, with defaults; for a conversion `resource`,
+    `from` and `to`. takes: the function's parameters, each with the class of its annotation.
     """
 
     kind: str
@@ -137,7 +137,7 @@ class Hook:
         return inspect.iscoroutinefunction(self.function)
 
     def describe(self) -> Object:
-        """Return all that the server needs to know of the hook, as JSON."""
+        """Return everything that the server must know of the hook, as JSON."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -150,13 +150,13 @@ class Hook:
 def validate(*resources: str, **options: Any) -> Callable[[F], F]:
     """Declare a hook that accepts or denies requests: raise `Denied` to deny one.
 
-    resources: "widgets.example.com", "widgets.example.com/status", "pods", "*.example.com" or "*.*". options, with the
-    meaning that they have for a ValidatingWebhook:
+    resources: "widgets.example.com", "widgets.example.com/status", "pods", "*.example.com" or "*.*". options, with
+    their meaning in a ValidatingWebhook:
 
     operations (default: CREATE and UPDATE), versions (default: all), scope ("Namespaced", "Cluster" or "*"),
     namespace_selector, object_selector, match_conditions (expressions by name), match_policy (default: "Equivalent"),
-    failure_policy ("Fail" or "Ignore"; default: "Fail"), timeout (1 to 30 seconds; default: 10), side_effects
-    ("None", "NoneOnDryRun", "Some" or "Unknown"; default: "None"), name (default: that of the function).
+    failure_policy ("Fail" or "Ignore"; default: "Fail"), timeout (1 to 30 seconds; default: 10), side_effects ("None",
+    "NoneOnDryRun", "Some" or "Unknown"; default: "None"), name (default: that of the function).
 
     Raises ValueError for a declaration that cannot work.
     """
@@ -174,7 +174,7 @@ def mutate(*resources: str, **options: Any) -> Callable[[F], F]:
 def default(*resources: str, **options: Any) -> Callable[[F], F]:
     """Declare a hook that fills in fields that the client left out; it never replaces a value that is set.
 
-    Hooks of this sort run before all others. resources and options as for `mutate`.
+    These hooks run before all others. resources and options as for `mutate`.
     """
     return lambda function: _declare(DEFAULT, function, _read_options(function, resources, options, changes=True))
 
@@ -211,7 +211,7 @@ def subresource(
     kind: of the answer, in discovery (default: the kind of the object). side_effects: "None" or "NoneOnDryRun" for
     functions that accept dry runs; podless rejects them for "Some". timeout: 1 to 30 seconds.
 
-    Raises ValueError for a declaration that cannot work.
+    Raises ValueError for an invalid declaration.
     """
     whole, _, below = resource.partition("/")
     if "." not in whole or not _LABEL.fullmatch(below) or below in ("status", "scale"):
@@ -245,7 +245,7 @@ def find_hooks(namespace: Mapping[str, Any]) -> list[Hook]:
 
 
 def check_names(hooks: Sequence[Hook]) -> None:
-    """Raise ValueError where two hooks of one kind have the same name, or answer the same subresource."""
+    """Raise ValueError if two hooks of one kind have the same name, or answer the same subresource."""
     seen: set[tuple[str, str]] = set()
     answered: set[tuple[str, str]] = set()
     for hook in hooks:
@@ -285,7 +285,7 @@ def _declare(kind: str, function: F, given: Object) -> F:
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function, eval_str=True)
-    except (NameError, TypeError, AttributeError):  # an annotation that is for type checkers alone
+    except (NameError, TypeError, AttributeError):  # an annotation that exists only for type checkers
         return inspect.signature(function)
 
 

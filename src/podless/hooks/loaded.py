@@ -16,16 +16,16 @@ from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
 
-# files (*.py), names of modules, modules, decorated functions
+# files (*.py), names of modules, modules, or decorated functions
 Sources = str | os.PathLike[str] | ModuleType | Callable[..., Any] | Iterable[Any]
-_LOOK = 0.3  # seconds between two looks at the files
+_LOOK = 0.3  # seconds between two checks of the files
 
 
 class LoadedHooks:
     """The hooks of a server, and the pool of workers that runs them.
 
-    check: raises ValueError for a declaration that the server does not accept. generation: how often the hooks were
-    loaded. on_change: called after they were loaded again.
+    check: raises ValueError for a declaration that the server does not accept. generation: number of loads. on_change:
+    called after the hooks were loaded again.
     """
 
     def __init__(self, given: Sources, *, reload: bool = False, check: Callable[[Object], None]) -> None:
@@ -84,9 +84,9 @@ class LoadedHooks:
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
     def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
-        """Call a hook, and return a future of its answer; of None if a reload removed the hook. parts: the question.
+        """Call a hook. Return a future of its answer; of None if a reload removed the hook. parts: the question.
 
-        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. Both this and
+        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. The call and
         the future raise HookFailed.
         """
         if self._pool is None:
@@ -109,7 +109,7 @@ class LoadedHooks:
         return pool
 
     async def load_again(self) -> None:
-        """Load all hooks again; calls on their way end as they began. Raises LoadFailed, and all stays as it is."""
+        """Load all hooks again; calls in progress use the former ones. Raises LoadFailed, and changes nothing then."""
         pool = await self._load()
         if self._pool is not None:
             self._old.append(self._pool)
@@ -120,7 +120,7 @@ class LoadedHooks:
         self._retire()
 
     def _retire(self) -> None:
-        """End the workers of earlier loads that have nothing left to do, and look again later for the others."""
+        """End workers of earlier loads that are idle, and check the others again later."""
         for pool in [pool for pool in self._old if pool.is_quiet]:
             pool.close()
             self._old.remove(pool)

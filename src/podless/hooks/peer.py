@@ -1,4 +1,4 @@
-"""A worker of hooks as the server sees it: a socket, and the calls that the worker has."""
+"""A worker of hooks as the server sees it: a socket, and the worker's calls."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from typing import Final, Protocol, cast
 
 from podless.hooks.wire import CANCEL, CHUNK, CONVERTED_MOST, GIVEN, POLLED, TOLD
 
-WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the least that poll() can
+WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the minimum of poll()
 NEVER: Final = float("inf")
-CALLS_MOST = 32  # that a worker has at once
-DIRECT: Final = os.name == "posix"  # elsewhere nothing can be read beside a loop that has begun to read
-# The thread polls for the answer of a worker that is awake: going to sleep and waking costs 60 to 100 us, for the
-# caches are cold then. It is in vain where both run on the same processor.
-_SPUN = 0.00003  # seconds
-_VAIN_MOST = 32  # answers that are not polled for after that; the number is doubled each time
+CALLS_MOST = 32  # maximum calls of a worker
+DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on which the event loop has started to read
+# The thread polls for the answer of an awake worker, because sleeping and waking costs 60 to 100 us: the caches are
+# cold then. Polling is useless if both run on the same processor.
+_SPUN = 0.00003  # maximum seconds of polling
+# maximum answers after useless polling for which the thread does not poll; the number doubles each time
+_VAIN_MOST = 32
 
 
 class HookFailed(Exception):
-    """A hook gave no answer. The text is sent to every client; place: details for administrators, "" for none."""
+    """A hook gave no answer. The text is for all clients; place: details for administrators, "" for none."""
 
     def __init__(self, why: str, place: str = "") -> None:
         super().__init__(why)
@@ -31,10 +32,10 @@ class HookFailed(Exception):
 
 
 class Call:
-    """One call. shares: its worker may have other calls before and after it. peer: the worker that has it, None while
-    the call is queued. due: when its timeout has passed.
+    """One call. peer: its worker, None while it is queued. due: the time of its timeout.
 
-    retried: an earlier worker ended. moved: another worker has a copy.
+    shares: its worker may have other calls before and after it. retried: an earlier worker ended. moved: another worker
+    has a copy.
     """
 
     __slots__ = ("done", "due", "frame", "is_async", "moved", "number", "peer", "retried", "seconds", "shares")
@@ -62,10 +63,10 @@ class Call:
         """Complete the call with an error."""
         if not self.done.done():
             self.done.set_exception(failed)
-            self.done.exception()  # the caller may have gone
+            self.done.exception()  # the caller may have been cancelled
 
     def copy_to_move(self) -> Call:
-        """Return the same call for another worker: the first answer counts."""
+        """Return a copy of the call for another worker; the first answer counts."""
         self.moved = True
         made = Call(self.number, self.frame, self.seconds, self.done, self.is_async, False)
         made.due, made.retried = self.due, True
@@ -73,21 +74,21 @@ class Call:
 
 
 class Owner(Protocol):
-    """Has workers: the pool."""
+    """The owner of workers: the pool."""
 
     def answered(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
         """Take an answer of a worker."""
 
     def lost(self, peer: Peer) -> None:
-        """Take the calls of a worker that has ended."""
+        """Take back the calls of a worker that has ended."""
 
 
 class Peer(asyncio.Protocol):
-    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number, in order.
+    """A worker as the server sees it. kill: ends or abandons it. calls: its calls by number, in order.
 
-    alone: how many of them let no other call beside them. in_turn: how many are no coroutines; the worker runs these
-    one after the other. blocked: it is ended because of a coroutine, so its other calls are not to blame. relief: the
-    time until calls that share the worker are moved.
+    alone: number of calls that allow no other call beside them. in_turn: number of calls that are not coroutines; the
+    worker runs these one after the other. blocked: the worker is ended because of a coroutine, so its other calls did
+    not cause it. relief: the time until calls that share the worker are moved.
     """
 
     def __init__(self, pool: Owner, ours: socket.socket, kill: Callable[[], None]) -> None:
@@ -110,7 +111,8 @@ class Peer(asyncio.Protocol):
         self.blocked = self.dead = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # that of uvloop is none by its class
+        # uvloop's transports do not inherit from asyncio.Transport
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         self._answered = time.monotonic()
@@ -143,11 +145,11 @@ class Peer(asyncio.Protocol):
 
     @property
     def functions(self) -> list[Call]:
-        """The calls of hooks that are no coroutines, in their order."""
+        """The calls of hooks that are not coroutines, in order."""
         return [call for call in self.calls.values() if not call.is_async]
 
     def take(self, call: Call) -> None:
-        """Take a call; `flush` hands it over."""
+        """Take a call; `flush` sends it."""
         call.peer = self
         self.calls[call.number] = call
         self.in_turn += not call.is_async
@@ -155,13 +157,13 @@ class Peer(asyncio.Protocol):
         self._frames.append(call.frame)
 
     def flush(self) -> None:
-        """Hand over the calls that the worker does not have yet, in one piece: each may have to wake it."""
+        """Send the new calls to the worker, in one piece, because each write may have to wake it."""
         frames = self._frames
         if not frames or self._transport is None or self.dead:
             return
-        data = b"".join(frames)  # of one frame, the frame
+        data = b"".join(frames)  # does not copy a single frame
         frames.clear()
-        # the worker decides likewise whether it polls: see hooks/worker.py
+        # the same condition as for the worker's polling: see hooks/worker.py
         self._awake, self._soon = self._soon, time.monotonic() - self._answered < POLLED
         try:
             sent = self._ours.send(data) if DIRECT and not self._transport.get_write_buffer_size() else 0
@@ -171,15 +173,15 @@ class Peer(asyncio.Protocol):
             self._transport.write(data[sent:] if sent else data)
 
     def isolate(self, call: Call) -> None:
-        """Let no more calls come beside one."""
+        """Allow no more calls beside this one."""
         if call.shares:
             call.shares = False
             self.alone += 1
 
     def wait_for(self, call: Call, until: float) -> bool:
-        """Hold the thread until a call has been answered. until: by the monotonic clock, rounded to milliseconds.
+        """Block the thread until a call has been answered. until: monotonic time; the wait is rounded to milliseconds.
 
-        Return whether it has.
+        Returns whether the call was answered.
         """
         while call.number in self.calls:
             if not self._wait(until) or not self.receive() or time.monotonic() > until:
@@ -187,7 +189,7 @@ class Peer(asyncio.Protocol):
         return True
 
     def _wait(self, until: float) -> bool:
-        """Return whether there is something to read."""
+        """Return whether there are bytes to read."""
         assert self._poll is not None
         poll = self._poll.poll
         found = poll(0)
@@ -204,7 +206,7 @@ class Peer(asyncio.Protocol):
         return bool(found or (time.monotonic() < until and poll(1)))
 
     def receive(self) -> bool:
-        """Take what has come from the worker; False if there is nothing."""
+        """Read bytes that have come from the worker. Returns False if there are none."""
         try:
             data = self._ours.recv(CHUNK) if DIRECT and not self.dead else b""
         except OSError:  # mostly BlockingIOError; the transport reports a lost connection
@@ -214,8 +216,8 @@ class Peer(asyncio.Protocol):
         return bool(data)
 
     def catch_up(self) -> None:
-        """Take what the worker has answered meanwhile."""
-        for _ in range(CALLS_MOST):  # of any code: it may send without end
+        """Read all answers that have come."""
+        for _ in range(CALLS_MOST):  # limited, because the code of hooks may send without end
             if not self.receive():
                 return
 
@@ -225,7 +227,7 @@ class Peer(asyncio.Protocol):
             self._transport.write(GIVEN.pack(len(CANCEL), number) + CANCEL)
 
     def end(self) -> None:
-        """Stop the worker at once; its calls fail or are retried (`Pool.lost`)."""
+        """Kill the worker at once; its calls fail or are retried (`Pool.lost`)."""
         if self.dead:
             return
         self.dead = True

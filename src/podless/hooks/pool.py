@@ -1,8 +1,8 @@
 """The server's side of hooks: workers, calls, deadlines, and restarts.
 
-A function that overruns ends its worker: a process is killed, a thread is abandoned. Coroutines share a worker and are
-cancelled; a worker whose coroutine does not end then is killed, too. Calls that the worker had not started go to
-another one.
+A function that exceeds its timeout ends its worker: a process is killed, a thread is abandoned. Coroutines share a
+worker and are cancelled; if a coroutine does not end then, its worker is killed, too. Calls that the worker had not
+started move to another one.
 """
 
 from __future__ import annotations
@@ -26,37 +26,38 @@ from podless.runtime.jsonobject import Object
 log = logging.getLogger("podless")
 _HERE = str(Path(__file__).parent)
 
-WORKERS_MOST = 4  # that run at once
-_THREADS_MOST = 8  # of this process, abandoned ones included
-_WAITING_MOST = 1000  # calls that may wait for a worker
+WORKERS_MOST = 4  # maximum workers
+_THREADS_MOST = 8  # maximum worker threads of this process, with abandoned ones
+_WAITING_MOST = 1000  # maximum queued calls
 _PATIENCE = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
-_CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
-_LOAD = 60.0  # seconds that hooks may take to load
+_CANCEL = 1.0  # seconds for a cancelled coroutine to end
+_LOAD = 60.0  # timeout of loading hooks in seconds
 _HEAD = PARTS.size
-_EARLY = 0.002  # seconds that a timer may fire early: those of uvloop count whole milliseconds
-_REST = 1.0  # seconds before a worker that could not be started is tried again
-_HELD_MOST = 0.003  # seconds that calls may hold the loop before one of them is awaited
-_LONELY = 16  # calls until it is looked again whether there are more in a turn
-_QUICK = 0.0005  # seconds that a quick hook takes, from question to answer
-_SHORT = 1 << 15 if DIRECT else 0  # bytes of a question whose answer is waited for
-_MISSED = 0.002  # seconds that an answer which did not come counts for
-_CREDIT_LEAST, _CREDIT_MOST = 0.001, 0.01  # seconds
-_PAUSE, _PAUSE_MOST = 0.05, 60.0  # seconds that a hook without credit is awaited, doubled each time
+_EARLY = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
+_REST = 1.0  # seconds until a worker that failed to start is started again
+_HELD_MOST = 0.003  # seconds that calls may block the loop before one of them is awaited
+_LONELY = 16  # calls until the pool checks again whether an iteration of the loop has several
+_QUICK = 0.0005  # seconds from question to answer; faster hooks earn credit
+_SHORT = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
+_MISSED = 0.002  # seconds that a missing answer costs
+_CREDIT_LEAST, _CREDIT_MOST = 0.001, 0.01  # initial and maximum credit in seconds
+# seconds for which a hook without credit is awaited; doubled each time, up to the maximum
+_PAUSE, _PAUSE_MOST = 0.05, 60.0
 
 
-Parts = tuple[bytes, bytes, bytes]  # of a Question
+Parts = tuple[bytes, bytes, bytes]  # the parts of a Question
 
 
 class LoadFailed(Exception):
-    """Hooks could not be loaded; the text is for the operator of the server."""
+    """Hooks could not be loaded; the text is for the administrator of the server."""
 
 
 class _Known:
-    """A declared hook. place: among all of them. shares: of its calls, as long as it is quick: see `Call`.
+    """A declared hook. place: its index among all hooks. shares: for its calls while it is quick; see `Call`.
 
-    The loop's thread waits for the answers of quick hooks, because the way back through the event loop costs more than
-    the hook: a poll, cold caches. credit: seconds by which earlier answers were quicker than `_QUICK`; without credit,
-    calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one.
+    The loop's thread waits for the answers of quick hooks, because the way back through the event loop (a poll, cold
+    caches) costs more than the hook. credit: seconds by which earlier answers were faster than `_QUICK`; without
+    credit, calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one, in seconds.
     """
 
     __slots__ = ("awaited_until", "credit", "is_async", "pause", "place", "shares")
@@ -64,15 +65,15 @@ class _Known:
     def __init__(self, place: int, declared: Object) -> None:
         self.place = place
         self.is_async: bool = declared["async"]
-        # a call that waits too long behind another one may be made twice, which only admission and conversion allow
+        # a call that waits too long is sent to a second worker; only hooks without side effects may run twice
         self.shares = declared["kind"] != SUBRESOURCE
         self.awaited_until = 0.0
         self.credit = _CREDIT_LEAST
         self.pause = _PAUSE
 
     def add_wait(self, seconds: float, now: float, *, answered: bool) -> None:
-        """Count a call that the thread waited for."""
-        # an answer was there within `WAIT`, whatever the clock says: the machine was busy
+        """Count a call for which the thread waited."""
+        # limited to WAIT: a longer time only shows that the machine was busy
         self.credit += _QUICK - (min(seconds, WAIT) if answered else _MISSED)
         if self.credit < 0:
             self.credit = _CREDIT_LEAST
@@ -86,8 +87,8 @@ class _Known:
 class Pool:
     """The workers that run one loaded set of hooks.
 
-    sources: files and modules; if there are none, the hooks of this process are run. declared: the hooks' declarations.
-    files: the files that they were loaded from.
+    sources: files and modules; if empty, the hooks of this process are used. declared: the hooks' declarations. files:
+    the files that they were loaded from.
     """
 
     def __init__(self, sources: Sequence[str], hooks: Sequence[Hook] = ()) -> None:
@@ -101,16 +102,16 @@ class Pool:
         self._threads: list[threading.Thread] = []
         self._starting: asyncio.Task[None] | None = None
         self._hurry: asyncio.TimerHandle | None = None
-        self._timer: asyncio.TimerHandle | None = None  # one for all calls, until the first of them is due
+        self._timer: asyncio.TimerHandle | None = None  # one timer for all calls, until the first deadline
         self._due = NEVER
         self._closed = False
         self._known: dict[tuple[str, str], _Known] = {}
-        self._held = 0.0  # seconds that calls have held the loop since some were awaited
-        self._asked: list[tuple[Call, _Known]] = []  # in this turn of the loop
-        self._lonely = 0  # calls that will not wait for the end of the turn, because the last turn had but one
+        self._held = 0.0  # seconds that calls have blocked the loop since one was awaited
+        self._asked: list[tuple[Call, _Known]] = []  # calls of this iteration of the loop
+        self._lonely = 0  # calls that are sent at once, because the last iteration had only one
 
     async def open(self) -> None:
-        """Start a worker, and have it load the hooks. Raises LoadFailed."""
+        """Start a worker that loads the hooks. Raises LoadFailed."""
         hello = await self._start()
         self.declared, self.files = hello["hooks"], hello["files"]
         self._known = {(one["kind"], one["name"]): _Known(at, one) for at, one in enumerate(self.declared)}
@@ -153,13 +154,13 @@ class Pool:
         return done
 
     def _collect_all(self) -> None:
-        """Wait for the answers to the questions of a turn of the loop."""
+        """Wait for the answers to the questions of this iteration of the loop."""
         asked, self._asked = self._asked, []
         self._lonely = _LONELY if len(asked) == 1 else 0
         self._collect(asked)
 
     def _collect(self, asked: Sequence[tuple[Call, _Known]]) -> None:
-        """Send questions, and hold the loop until they have been answered, `WAIT` at most."""
+        """Send the questions, and block the loop until they are answered, for at most `WAIT`."""
         began = time.monotonic()
         self._flush()
         if self._held >= _HELD_MOST:
@@ -180,15 +181,15 @@ class Pool:
                 self._relieve_later(call.peer)
 
     def _relieve_later(self, peer: Peer) -> None:
-        """Look soon whether calls wait too long for each other."""
+        """Check soon whether calls wait too long behind each other."""
         if peer.relief is None and peer.in_turn:
             relieve, slow = self._relieve, peer.functions[0]
             peer.relief = asyncio.get_running_loop().call_later(_PATIENCE, relieve, peer, slow)
 
     def _relieve(self, peer: Peer, slow: Call) -> None:
-        """Ask other workers, too, if one has not answered a call that shares it.
+        """Send calls to other workers, too, if a worker has not answered one of several calls.
 
-        Which of its calls it runs is not known, as it sends answers together. The first answer counts.
+        The pool does not know which call it runs, because it sends answers together. The first answer counts.
         """
         peer.relief = None
         peer.catch_up()
@@ -213,7 +214,7 @@ class Pool:
         self._timer = asyncio.get_running_loop().call_at(due, self._end_overdue)
 
     def _end_overdue(self) -> None:
-        """End the calls whose time is over, and look again when the next one is due."""
+        """End the calls whose timeout has passed, and set the timer for the next one."""
         self._timer, self._due = None, NEVER
         now = asyncio.get_running_loop().time() + _EARLY
         under_way = [*self._queue, *(call for peer in self._peers for call in peer.calls.values())]
@@ -225,7 +226,7 @@ class Pool:
             self._set_timer(due)
 
     def _place(self, call: Call) -> Peer | None:
-        """Give a call to a worker, which is to be flushed, and return it; or queue the call."""
+        """Give a call to a worker, which must be flushed, or queue it."""
         found, least = None, CALLS_MOST
         for peer in self._peers:
             if not peer.alone and len(peer.calls) < least and (call.shares or not peer.in_turn):
@@ -307,7 +308,7 @@ class Pool:
         return ", ".join(self._sources) or "hooks"
 
     async def _spawn(self, theirs: socket.socket) -> Callable[[], None]:
-        """Start a process, or a thread of this one; what ends it."""
+        """Start a process, or a thread of this process. Return the function that ends it."""
         if not self._sources:
             return self._spawn_thread(theirs)
         loop = asyncio.get_running_loop()
@@ -350,7 +351,7 @@ class Pool:
             self._send_waiting(peer)
 
     def _send_waiting(self, peer: Peer) -> None:
-        """Send queued calls to a worker, as many as it can take."""
+        """Send queued calls to a worker, as many as it accepts."""
         queue = self._queue
         while queue and not peer.alone and (queue[0].shares or not peer.in_turn) and len(peer.calls) < CALLS_MOST:
             call = queue.popleft()
@@ -359,11 +360,7 @@ class Pool:
         peer.flush()
 
     def lost(self, peer: Peer) -> None:
-        """Fail the call that ended a worker. All others are retried once on another worker, without company.
-
-        A worker runs one function at a time; coroutines beside it are not to blame. Nor is a function that waits behind
-        a coroutine that blocks. Of several functions, it is not known which one is to blame.
-        """
+        """Fail the call that ended a worker. Others are retried once on another worker, without calls beside them."""
         if peer in self._peers:
             self._peers.remove(peer)
         blames = peer.in_turn == 1 and not peer.blocked
@@ -398,7 +395,7 @@ class Pool:
             peer.end()
 
     def _insist(self, peer: Peer, number: int) -> None:
-        """End a worker whose coroutine still runs after it was cancelled."""
+        """Kill a worker whose coroutine still runs after it was cancelled."""
         if number in peer.calls:
             log.error("hooks: ended a worker: a coroutine went on after it was cancelled")
             peer.blocked = True
@@ -406,11 +403,11 @@ class Pool:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether no call is on its way."""
+        """Whether no call is in progress."""
         return not self._queue and not any(peer.calls for peer in self._peers)
 
     def close(self) -> None:
-        """End all workers; calls on their way fail."""
+        """End all workers; calls in progress fail."""
         self._closed = True
         for timer in (self._hurry, self._timer):
             if timer is not None:
@@ -425,7 +422,7 @@ def _explain_load(shown: str, told: Object) -> str:
     if not told:
         return f"{shown}: the worker ended while it loaded the hooks"
     file = told.get("file") or ""
-    if not file or file.startswith(("<frozen ", _HERE)):  # raised before a line of the hooks ran
+    if not file or file.startswith(("<frozen ", _HERE)):  # raised before the first line of the hooks
         return f"{shown}: {told['why']}"
     return f"{file}:{told['line']}: {told['type']}: {told['why']}"
 

@@ -1,4 +1,4 @@
-"""Starts and ends the processes that run hooks, with all processes that the hooks start."""
+"""Starts and ends the processes that run hooks, including processes that the hooks start."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _START = "import sys; sys.path[:] = {path!r}; from podless.hooks.worker import main; main({descriptor}, {sources!r})"
-_MARK = "PODLESS_HOOKS_WORKER"  # a variable in the environment of a worker and of what it starts
-_ROUNDS = 100  # looks for processes that a worker has left behind
-_BREAK = 0.01  # seconds between two looks
+_MARK = "PODLESS_HOOKS_WORKER"  # an environment variable of a worker and of its children
+_ROUNDS = 100  # maximum searches for processes that a worker has left behind
+_BREAK = 0.01  # seconds between two searches
 
 
 class WorkerProcess:
-    """A process that runs hooks. mark: the value of its variable."""
+    """A process that runs hooks. mark: the value of its environment variable."""
 
     def __init__(self, process: subprocess.Popen[bytes], mark: str) -> None:
         self._process = process
         self._mark = mark
 
     def kill(self) -> None:
-        """End the process, and those of its group. Takes no time."""
+        """Kill the process and its group. Does not block."""
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def clean_up(self) -> None:
-        """Wait for the end of the process, then end those that it started and that have left its group.
+        """Wait for the end of the process, then kill processes that it started and that have left its group.
 
-        Looks through all processes of the machine (Linux only). Processes without the variable are not found.
+        Searches all processes of the machine (Linux only). Processes without the variable are not found.
         """
         self._process.wait()
         if not hasattr(os, "pidfd_open") or not hasattr(signal, "pidfd_send_signal"):
@@ -51,10 +51,11 @@ class WorkerProcess:
 
 
 def _find_marked(variable: bytes) -> Iterator[int]:
-    """Return descriptors of the processes whose environment has a variable with a value; each is closed afterwards."""
+    """Yield pidfds of the processes with a variable in their environment. Each is closed afterwards."""
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended, or is another user's
-            descriptor = os.pidfd_open(int(folder.name))  # before the look: the number may be given to another process
+        with contextlib.suppress(OSError):  # the process has ended, or belongs to another user
+            # before the check, because the number may be given to another process
+            descriptor = os.pidfd_open(int(folder.name))
             try:
                 if variable in (folder / "environ").read_bytes().split(b"\0"):
                     yield descriptor
@@ -63,7 +64,7 @@ def _find_marked(variable: bytes) -> Iterator[int]:
 
 
 def start_worker(theirs: socket.socket, sources: Sequence[str]) -> WorkerProcess:
-    """Start a process that loads hooks and talks over a socket, which is closed here. Raises OSError."""
+    """Start a process that loads hooks and communicates over a socket, whose end is closed here. Raises OSError."""
     mark = secrets.token_hex(16)
     with theirs:
         start = _START.format(path=sys.path, descriptor=theirs.fileno(), sources=list(sources))
@@ -71,7 +72,7 @@ def start_worker(theirs: socket.socket, sources: Sequence[str]) -> WorkerProcess
             [sys.executable, "-c", start],
             stdin=subprocess.DEVNULL,
             pass_fds=(theirs.fileno(),),
-            process_group=0,  # a signal from the terminal is for the server
+            process_group=0,  # Ctrl+C in the terminal is for the server only
             env={**os.environ, _MARK: mark},
         )
     return WorkerProcess(process, mark)

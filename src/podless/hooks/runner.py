@@ -14,7 +14,7 @@ from podless.hooks import Denied, Hook, Request
 from podless.hooks.wire import ACCEPTED, ANSWER_MOST, CONVERTED_MOST, Question, decode_part
 from podless.runtime.jsonobject import Object
 
-_CPU_SECONDS = 120.0  # of a hook, if the server is gone and cannot end the process
+_CPU_SECONDS = 120.0  # maximum processor seconds of a hook, if the server is gone and cannot end the process
 
 
 class WrongResult(Exception):
@@ -22,7 +22,7 @@ class WrongResult(Exception):
 
 
 class HookRunner:
-    """Runs the hooks of one worker. bounded: the process limits the processor time of its hooks with a timer."""
+    """Runs the hooks of one worker. bounded: a timer limits the processor time of each hook."""
 
     def __init__(self, hooks: Sequence[Hook], *, bounded: bool = False) -> None:
         self.hooks = list(hooks)
@@ -44,7 +44,7 @@ class HookRunner:
             signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
 
     def run_hook(self, question: Question) -> bytes:
-        """Run a hook that is no coroutine function, and return its answer. Raises what the hook raises."""
+        """Run a hook that is not a coroutine function, and return its answer. Raises the hook's exception."""
         hook = self.hooks[question.place]
         if self._bounded:
             self._bound()
@@ -59,7 +59,7 @@ class HookRunner:
             return call.refuse(denied)
 
     async def wait(self, question: Question) -> bytes:
-        """Run a coroutine hook, and return its answer. Raises what the hook raises."""
+        """Run a coroutine hook, and return its answer. Raises the hook's exception."""
         hook = self.hooks[question.place]
         if hook.kind == declared.CONVERT:
             given = question.request
@@ -79,7 +79,7 @@ def _make_call(hook: Hook, question: Question) -> _Admission | _Subresource:
 class _Call:
     """One call of a hook for a request. arguments: the values of the hook's parameters, by name."""
 
-    third = ""  # the name of the parameter for the third part
+    third = ""  # the parameter that gets the third part
 
     def __init__(self, hook: Hook, question: Question) -> None:
         takes = hook.takes
@@ -118,7 +118,7 @@ class _Subresource(_Call):
 
 
 class _Admission(_Call):
-    """One call of a hook about a write."""
+    """One call of a hook for a write."""
 
     third = "old"
 
@@ -128,7 +128,7 @@ class _Admission(_Call):
         self._before = question.obj_bytes
 
     def answer(self, result: Any) -> bytes:
-        """Return the answer that lets the request pass."""
+        """Return the answer that allows the request."""
         changed = None
         if self._hook.kind == declared.VALIDATE:
             if result is not None:
@@ -140,14 +140,15 @@ class _Admission(_Call):
         return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
 
     def _changed(self, result: Any) -> Object | None:
-        """Return the object after the hook, None where it is as it was. Raises WrongResult."""
+        """Return the object after the hook, None if it is unchanged. Raises WrongResult."""
         made = _plain(result)
         if not isinstance(made, dict):
             raise WrongResult(f"it returned {type(result).__name__}, not an object")
         raw = _encode_result(made)
         if raw == self._before:
             return None
-        _bounded(raw, ANSWER_MOST)  # now: the encoder takes eight times a text's length, and crashes without that room
+        # checked before encoding, which takes eight times a text's length in memory and crashes without it
+        _bounded(raw, ANSWER_MOST)
         if b"null" in raw:
             _check_numbers(made)
         before = decode_part(self._before)
@@ -165,7 +166,7 @@ def _check_numbers(value: Any) -> None:
 
 
 def _encode_result(value: Any, encode: Callable[[Any], bytes] = serializer.encode_json) -> bytes:
-    """Encode what a hook made. Raises WrongResult."""
+    """Encode the result of a hook. Raises WrongResult."""
     try:
         return encode(value)
     except RecursionError:
@@ -198,7 +199,7 @@ def _converted(objects: list[Object]) -> bytes:
 
 
 def _filled(known: Any, more: Any) -> Any:
-    """Return a value with those fields of another that it lacks, at every depth."""
+    """Return a value with the fields of another that it lacks, at every depth."""
     if not isinstance(known, dict) or not isinstance(more, dict):
         return known
     return {name: _filled(value, more.get(name)) for name, value in known.items()} | {
@@ -207,7 +208,7 @@ def _filled(known: Any, more: Any) -> Any:
 
 
 def _typed(value: Any, wanted: Any) -> Any:
-    """Return an object as an instance of the class that its parameter is annotated with."""
+    """Return an object as an instance of its parameter's annotated class."""
     if not isinstance(value, dict) or not isinstance(wanted, type) or issubclass(wanted, dict):
         return value
     from podless.models.objects import read_object

@@ -1,4 +1,4 @@
-"""Loads the hooks of a worker, and finds the places in them that its answers name."""
+"""Loads the hooks of a worker, and finds the source lines for its answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from podless.runtime.jsonobject import Object
 
 
 def load_hooks(sources: Sequence[str]) -> list[Hook]:
-    """Import files and modules, and return their hooks. Raises ValueError, and what an import raises."""
+    """Import files and modules, and return their hooks. Raises ValueError, and the errors of the import."""
     found: list[Hook] = []
     for source in sources:
         path = Path(source)
         if path.suffix == ".py":
-            if not path.is_file():  # else the error would name a file of importlib
+            if not path.is_file():  # otherwise the error would name a file of importlib
                 raise ValueError(f"{source}: no such file")
             sys.path.insert(0, str(path.parent.absolute()))
             spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -43,7 +43,7 @@ def load_hooks(sources: Sequence[str]) -> list[Hook]:
 
 
 def find_place(error: BaseException, beside: Sequence[str] = ()) -> Object:
-    """Return file and line of the innermost frame of an exception, preferring frames in the hooks' own folders."""
+    """Return file and line of the innermost frame of an exception, preferably in the hooks' own folders."""
     if isinstance(error, SyntaxError) and error.filename:
         return {"file": error.filename, "line": error.lineno or 0}
     frames = traceback.extract_tb(error.__traceback__)
@@ -63,7 +63,7 @@ def place_of(hook: Hook) -> Object:
 
 
 def list_files(sources: Sequence[str]) -> list[str]:
-    """Return the files that the hooks were loaded from: their own, and modules of the same folders."""
+    """Return the files from which the hooks were loaded: their own, and modules in the same folders."""
     folders = {str(Path(source).parent.absolute()) for source in sources if source.endswith(".py")}
     found = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
     for name, module in list(sys.modules.items()):

@@ -1,7 +1,7 @@
 """The frames between the server and the workers of its hooks.
 
-A frame in is a size, a number and a `Question`. A frame out is a size, the number, a status and JSON. Number 0 is the
-first frame out: the declared hooks, or why they could not be loaded.
+A frame to a worker is a size, a number and a `Question`. A frame from it is a size, the number, a status and JSON.
+Number 0 is the worker's first frame: the declared hooks, or why they could not be loaded.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import orjson
 from podless.codec import serializer
 
 GIVEN = struct.Struct("!IQ")  # size, number
-PARTS = struct.Struct("!HII")  # place of the hook, sizes of the first and the second part
-QUESTION = struct.Struct("!IQHII")  # both together
+PARTS = struct.Struct("!HII")  # index of the hook, sizes of the first and second part
+QUESTION = struct.Struct("!IQHII")  # GIVEN and PARTS together
 TOLD = struct.Struct("!IQB")  # size, number, status
 GOOD, FAILED = 0, 1
 CANCEL = b"cancel"
 ACCEPTED = b'{"allowed":true}'
-ANSWER_MOST = 4 << 20  # bytes of an answer about one object, as of a webhook
-CONVERTED_MOST = 16 << 20  # bytes of converted objects
-CHUNK: Final = 1 << 15  # bytes that are read at once; for larger ones each read maps new memory, which takes 12 us
-POLLED: Final = 0.0005  # seconds that a worker polls for the next question, if the last one came as soon
+ANSWER_MOST = 4 << 20  # maximum bytes of an answer about one object, as for a webhook
+CONVERTED_MOST = 16 << 20  # maximum bytes of converted objects
+CHUNK: Final = 1 << 15  # bytes of one read; larger reads map new memory each time, which takes 12 us
+POLLED: Final = 0.0005  # seconds that a worker polls for the next question, if the last one came as fast
 
 
 class Question:
-    """The question to a hook: its place among the declared hooks, and three parts in JSON, decoded at first use.
+    """The question to a hook: its index among the declared hooks, and three parts in JSON, decoded at first use.
 
     | hooks | parts |
     |---|---|
@@ -35,7 +35,7 @@ class Question:
     | convert | the wanted apiVersion and the objects |
     | subresource | the request, the object, the body |
 
-    A part that the hook does not take is empty, for encoding and decoding cost as much as a quick hook.
+    A part that the hook does not use is empty, because encoding and decoding it costs as much as a quick hook.
     """
 
     __slots__ = ("_first", "_second", "_third", "place")
@@ -70,25 +70,25 @@ class Question:
 
 
 def decode_part(raw: bytes) -> Any:
-    """Decode JSON that the server encoded; its numbers are already as Go has them."""
+    """Decode JSON that the server encoded. Its numbers have Go's form already."""
     if not raw:
         return None
     try:
         return orjson.loads(raw)
-    except orjson.JSONDecodeError:  # deeper than it takes
+    except orjson.JSONDecodeError:  # nested too deeply for orjson
         return serializer.decode_json(raw)
 
 
 class FrameReader:
-    """Cuts the bytes that a worker receives into frames."""
+    """Divides the bytes that a worker receives into frames."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     def add_bytes(self, data: bytes | memoryview) -> list[tuple[int, bytes]]:
-        """Add received bytes, and return the frames that they complete: number and body."""
+        """Add received bytes, and return the frames that they complete, as (number, body)."""
         found, rest = [], self._rest
-        if not rest and len(data) >= GIVEN.size:  # mostly one short question, whole
+        if not rest and len(data) >= GIVEN.size:  # the most frequent case: one short question
             size, number = GIVEN.unpack_from(data)
             if len(data) == GIVEN.size + size:
                 return [(number, bytes(data[GIVEN.size :]))]

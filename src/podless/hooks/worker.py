@@ -1,8 +1,8 @@
 """The worker that runs hooks: it reads and writes frames on a socket until the other side closes it.
 
 Hooks from files run in a process, because only a process can be ended whatever its code does: a thread that loops in C
-never gives up the interpreter. Functions that a program passes to its own server run on a thread of that program, which
-is abandoned when it overruns.
+never releases the GIL. Functions that a program passes to its own server run on a thread of that program, which is
+abandoned when it exceeds the timeout.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from podless.hooks.sources import find_place, list_files, load_hooks, place_of
 from podless.hooks.wire import CANCEL, CHUNK, FAILED, GOOD, POLLED, TOLD, FrameReader, Question
 from podless.runtime.system import count_processors
 
-_MEMORY_MOST = 2 << 30  # bytes that a worker process may allocate
-_CONTENDED = 0.00005  # seconds that another process has had the processor, where there are too few of them
-_REST, _REST_MOST = 0.001, 0.256  # seconds without polling after that, doubled each time
-_TOGETHER = 0.0005  # seconds of work whose answers are sent together: each may have to wake the server
-_NAME_MOST = 200  # characters of an exception's type that are told
+_MEMORY_MOST = 2 << 30  # maximum memory of a worker process in bytes
+_CONTENDED = 0.00005  # seconds of another process on this processor, after which polling is wasteful
+_REST, _REST_MOST = 0.001, 0.256  # first and maximum seconds without polling after that: doubled each time
+_TOGETHER = 0.0005  # seconds of work whose answers are sent together, because each write may have to wake the server
+_NAME_MOST = 200  # maximum characters of an exception's type in an answer
 
 
 class Polling:
-    """Whether a worker polls for the next question: it does as long as they come in quick succession.
+    """Decides whether a worker polls for the next question: it does while questions come in quick succession.
 
-    Waking a process that sleeps costs the server 20 us, and the first answer comes 50 us later. Where other processes
-    want the processor, polling is worse than sleep: the scheduler prefers a process that wakes. able: it may poll.
+    Waking a sleeping process costs the server 20 us, and the first answer comes 50 us later. If other processes need
+    the processor, polling is worse than sleeping: the scheduler prefers a process that wakes. able: polling is allowed.
     """
 
     def __init__(self, *, able: bool) -> None:
@@ -47,18 +47,18 @@ class Polling:
         self.useful = False
 
     def start_wait(self) -> None:
-        """Count from now on: a question has been answered."""
+        """Start to count the time, after a question was answered."""
         self._since = time.monotonic()
 
     def end_wait(self) -> None:
-        """Count a question that has come."""
+        """Count a question that has arrived."""
         now = time.monotonic()
         if self.useful and now > self._resting:
             self._rest = max(self._rest * 0.9, _REST)
         self.useful = self._able and now - self._since < POLLED and now > self._resting
 
     def goes_on(self) -> bool:
-        """Give way to other processes, and return whether to poll once more."""
+        """Yield the processor, and return whether to poll once more."""
         before = time.monotonic()
         os.sched_yield()
         now = time.monotonic()
@@ -70,7 +70,7 @@ class Polling:
 
 
 class Worker:
-    """Talks to the server over a socket. sources: files that the hooks come from. say: gets tracebacks.
+    """Talks to the server over a socket. sources: the hooks' files. say: receives tracebacks.
 
     polling: see `Polling`.
     """
@@ -91,7 +91,7 @@ class Worker:
         self._process = os.getpid()
 
     def tell(self, number: int, status: int, raw: bytes) -> bytes:
-        """Return a frame to the server. A process that a hook forked ends here: the frame is not its own."""
+        """Return a frame to the server. A process that a hook forked ends here, because the frame is its parent's."""
         if os.getpid() != self._process:
             os._exit(1)
         return TOLD.pack(len(raw), number, status) + raw
@@ -118,7 +118,7 @@ class Worker:
             self._channel.sendall(b"".join(answers))
 
     def _receive(self) -> bytes:
-        """Return what the server sends next, b"" at its end."""
+        """Return the next bytes from the server, b"" at the end."""
         polling = self._polling
         polling.start_wait()
         if polling.useful:
@@ -131,11 +131,11 @@ class Worker:
         return data
 
     def work(self, number: int, raw: bytes) -> bytes:
-        """Run a hook that is no coroutine function, and return the frame with its answer."""
+        """Run a hook that is not a coroutine function, and return the frame with its answer."""
         given = Question(raw)
         try:
             return self.tell(number, GOOD, self._runner.run_hook(given))
-        except BaseException as error:  # whatever a hook raises counts by its failure policy
+        except BaseException as error:  # also SystemExit: the failure policy applies to whatever a hook raises
             return self.fail(number, error, self._runner.find(given))
 
     async def wait(self, number: int, given: Question) -> bytes:
@@ -167,7 +167,7 @@ class Worker:
 
 
 class _Talk(asyncio.BufferedProtocol):
-    """The talk of a worker that has coroutine hooks."""
+    """The communication of a worker with coroutine hooks."""
 
     def __init__(self, worker: Worker, runner: HookRunner, polling: Polling) -> None:
         self._worker = worker
@@ -215,7 +215,7 @@ class _Talk(asyncio.BufferedProtocol):
         self._answers.append(frame)
 
     def _flush(self) -> None:
-        """Send the answers of a turn of the loop."""
+        """Send the answers of this iteration of the loop."""
         assert self._transport is not None
         self._transport.write(b"".join(self._answers))
         self._answers.clear()
@@ -225,7 +225,7 @@ class _Talk(asyncio.BufferedProtocol):
             self._loop.call_soon(self._poll)
 
     def _poll(self) -> None:
-        """Keep the loop from waiting."""
+        """Keep the loop from sleeping."""
         self._polls = self._polling.goes_on()
         if self._polls:
             self._loop.call_soon(self._poll)
@@ -233,9 +233,9 @@ class _Talk(asyncio.BufferedProtocol):
 
 def main(descriptor: int, sources: Sequence[str]) -> None:
     """Run a worker process: load the hooks, then serve. The first frame reports a failed load."""
-    os.dup2(2, 1)  # what hooks print is for the server's log
+    os.dup2(2, 1)  # prints of hooks go to the server's log
     with contextlib.suppress(OSError, ValueError, ImportError):
-        import resource  # not on Windows; the module is imported by the server, too
+        import resource  # does not exist on Windows, where the server imports this module, too
 
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MOST, _MEMORY_MOST))
     with socket.socket(fileno=descriptor) as channel:
