@@ -189,10 +189,16 @@ def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
     A folder with another program's database is left unchanged.
     """
     folder = Path(data).absolute()
-    if not settings.is_shared and (folder / _DATABASE).exists():
+    database = folder / _DATABASE
+    if database.exists():
+        if settings.is_shared:  # commands on the folder would read it, not the store
+            raise StartError(
+                f"{database}: the folder has a database, which --store {settings.store} does not use: "
+                "move the database away, or name another folder with --data"
+            )
         from podless.store.sqlite.format import reject_foreign
 
-        reject_foreign(folder / _DATABASE)
+        reject_foreign(database)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
     for name in _PRIVATE:

@@ -150,6 +150,14 @@ def test_a_file_in_place_of_the_data_folder_is_said_to_be_one(capsys: pytest.Cap
     assert said.endswith("missing/file: the folder missing does not exist\n")
 
 
+def test_a_server_on_etcd_rejects_a_folder_with_a_database(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "data" / "podless.db").write_text("")
+    store = ["--store", "etcd", "--etcd-servers", "http://127.0.0.1:1"]
+    code, err = run("serve", "--port", "0", "--data", "data", *store, capsys=capsys)
+    assert (code, "podless.db: the folder has a database, which --store etcd does not use" in err) == (1, True), err
+
+
 @pytest.mark.parametrize(
     ("certificate", "key", "said"),
     [
