@@ -50,7 +50,7 @@ class Caller:
         self._seconds = float(declared["given"]["timeoutSeconds"])
         takes = declared["takes"]
         self._takes_request, self._takes_old = "request" in takes, "old" in takes
-        self._takes_obj = "obj" in takes or self._kind != VALIDATE  # its changes are found in the object
+        self._takes_obj = "obj" in takes or self._kind != VALIDATE  # the worker compares the result with it
 
     async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
         """Call the hook for a write, with the object in a version.
