@@ -216,15 +216,15 @@ def get(_: int) -> Ask:
 async def bare(measure: Measure, folder: Path, stored: bytes) -> dict[str, float]:
     """The floor: the same bytes without podless behind them."""
     certificates = Certificates(folder)
-    certificates.ensure([])
+    certificates.create_missing([])
     found = {}
     async with Bare(stored).served(None) as target:
         found["GET plain"] = await measure.each(target, get)
-    async with Bare(stored).served(certificates.context()) as target:
+    async with Bare(stored).served(certificates.make_context()) as target:
         found["GET"] = await measure.each(target, get)
         found["create"] = await measure.each(target, lambda _: creating("floor"))
         found["watch event, single"] = (await measure.event(target))[1]
-    async with Bare(stored, gathers=True).served(certificates.context()) as target:
+    async with Bare(stored, gathers=True).served(certificates.make_context()) as target:
         found["watch event"] = (await measure.event(target))[0]
     return found
 

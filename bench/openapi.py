@@ -68,7 +68,7 @@ class Timing:
 
 def _swagger(found: list[Kind], request: DocumentRequest) -> Reply:
     library = DocumentLibrary(lambda: found)
-    return complete_answer(lambda: library.swagger(request))
+    return complete_answer(lambda: library.answer_swagger(request))
 
 
 def main(smoke: bool = False) -> list[Figure]:
@@ -80,9 +80,9 @@ def main(smoke: bool = False) -> list[Figure]:
     print(f"{'':48} {len(body) / 1024:9.0f} KiB")
     timed("v3 document as protobuf", lambda: v3pb.encode_document(document), repeat)
     timed("v3 digest, 1 CRD", lambda: v3.digest_part(one[0], one[0].versions[0]), repeat)
-    timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).index))
+    timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).answer_index))
     library = DocumentLibrary(lambda: many)
-    timed(f"v3 index, {all_}, digests kept", lambda: complete_answer(library.index))
+    timed(f"v3 index, {all_}, digests kept", lambda: complete_answer(library.answer_index))
     timed("v2 parts, 1 CRD", lambda: v2.swagger_parts(one[0]), repeat)
     timed(f"v2 document, {few}", lambda: v2.make_document(some))
     binary = DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
@@ -91,11 +91,11 @@ def main(smoke: bool = False) -> list[Figure]:
     print(f"{'':48} {len(bytes(reply.body)) / 1024:9.0f} KiB")
     live = list(some)
     shared = DocumentLibrary(lambda: live)
-    complete_answer(lambda: shared.swagger(DocumentRequest()))
+    complete_answer(lambda: shared.answer_swagger(DocumentRequest()))
 
     def change() -> Any:
         live[0] = kinds(1)[0]
-        return complete_answer(lambda: shared.swagger(DocumentRequest()))
+        return complete_answer(lambda: shared.answer_swagger(DocumentRequest()))
 
     timed(f"v2 of a library, {few}, as before", change)
     return timed.figures

@@ -23,7 +23,7 @@ async def test_it_is_built_and_used_without_a_listener_and_beside_others(tmp_pat
         for cluster in clusters:
             namespaces = await cluster.api.load_collection(NAMESPACES)
             assert namespaces.get(NAMESPACES.key("", "default")) is not None
-            assert [name for name in cluster.health.names("livez") if await cluster.health.fault(name)] == []
+            assert [name for name in cluster.health.list_checks("livez") if await cluster.health.find_fault(name)] == []
         assert clusters[0].token != clusters[1].token
     finally:
         for cluster in clusters:

@@ -180,7 +180,7 @@ def certificate_maker(settings: Settings) -> Callable[[], None] | None:
     data = settings.data
     if Certificates(Path(data)).authority.exists():
         return None
-    return lambda: Certificates(_kept(data, settings)).ensure(_names(settings))
+    return lambda: Certificates(_kept(data, settings)).create_missing(_names(settings))
 
 
 def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
@@ -300,11 +300,11 @@ class App:
             if settings.data is None and given is None and clients is None:
                 certificates.ensure_authority()  # all files are new, so they need no verification
             else:
-                self._rotation.load()
+                self._rotation.make_context()
             context = self._rotation.context
             self._rotation.start()
         database = folder / _DATABASE if settings.data is not None else None
-        authority = certificates.trust() if settings.tls and listen else None
+        authority = certificates.read_trust() if settings.tls and listen else None
         disturbed = self.faults.webhook if self.faults is not None else None
         self.cluster = cluster = Cluster(
             settings, folder, database, authority, disturbed=disturbed, read_time=settings.limits.read_time

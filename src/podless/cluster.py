@@ -225,7 +225,7 @@ class Cluster:
 
     def leads(self) -> str:
         """Return the server that runs the controllers: this one, another by its name, or "" if none does."""
-        return "this server" if self.leader is None or self.leader.leading else self.leader.named()
+        return "this server" if self.leader is None or self.leader.leading else self.leader.find_holder()
 
     async def settle(self, rest: float = 0.1) -> None:
         """Wait until the controllers have handled all writes so far.
@@ -238,7 +238,7 @@ class Cluster:
         revision, since = -1, loop.time()
         while True:
             for controller in self._controllers:
-                await controller.flush()
+                await controller.reconcile_all()
             await asyncio.sleep(0)
             current = await self.store.read_revision()
             busy = any(controller.queue.is_busy(rest) for controller in self._controllers)

@@ -74,11 +74,11 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     for kind, known in ((own, ()), (NAMESPACES, (step,))):
         step.group = kind.group
         step.builtin = False
-        assert every.mutating(CREATE, kind, "", "") == every.validating(CREATE, kind, "") == (step,)
-        assert every.allocating(CREATE, kind, "") == []
+        assert every.find_mutating(CREATE, kind, "", "") == every.find_validating(CREATE, kind, "") == (step,)
+        assert every.find_allocating(CREATE, kind, "") == []
         step.builtin = True
         ours = Admission([step])
-        assert ours.mutating(CREATE, kind, "", "") == ours.validating(CREATE, kind, "") == known
+        assert ours.find_mutating(CREATE, kind, "", "") == ours.find_validating(CREATE, kind, "") == known
 
 
 def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
@@ -92,11 +92,11 @@ def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
     one, other = Giving(), Giving()
     every = Admission([one])
     for _ in range(2):
-        assert every.allocating(CREATE, NAMESPACES, "") == [one]
-        assert every.allocating(UPDATE, NAMESPACES, "") == []
+        assert every.find_allocating(CREATE, NAMESPACES, "") == [one]
+        assert every.find_allocating(UPDATE, NAMESPACES, "") == []
     assert one.asked == 2
     every.plugins.insert(0, other)
-    assert every.allocating(CREATE, NAMESPACES, "") == [other, one]
+    assert every.find_allocating(CREATE, NAMESPACES, "") == [other, one]
 
 
 @pytest.fixture

@@ -87,12 +87,12 @@ def test_a_rule_matches_what_it_says(rule: dict[str, Any], review: AdmissionAttr
     for version in VERSIONS:
         matches = made.matches(review, review.kind, Version(version))
         assert matches == said(rule, review, version)
-        assert not matches or made.covers(review.operation, review.kind, review.subresource)
+        assert not matches or made.may_match(review.operation, review.kind, review.subresource)
 
 
 def find(matching: Matching, review: AdmissionAttributes) -> str | None:
     subject: Any = Subject(review, None, None)  # type: ignore[arg-type]
-    found = asyncio.run(matching.find(subject))
+    found = asyncio.run(matching.find_version(subject))
     return found.name if found is not None else None
 
 
@@ -163,7 +163,7 @@ def test_a_deleted_kind_is_not_kept() -> None:
         dry_run=False,
         user=ADMIN,
     )
-    assert matching.decide(attr) is made.versions[0]
+    assert matching.decide_by_rules(attr) is made.versions[0]
     assert concerned.select_items("CREATE", made, "") == ["one"]
     kept = ref(made)
     del made, attr

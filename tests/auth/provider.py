@@ -44,7 +44,7 @@ class Provider:
         self._codes: dict[str, dict[str, str]] = {}
         self._refreshes: dict[str, dict[str, str]] = {}
         certificates = Certificates(folder)
-        certificates.ensure([])
+        certificates.create_missing([])
         self.authority = certificates.authority
         provider = self
 

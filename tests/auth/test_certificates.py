@@ -35,7 +35,7 @@ WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 def other(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     """An authority that is not the server's."""
     made = Certificates(tmp_path_factory.mktemp("other"))
-    made.ensure([])
+    made.create_missing([])
     return made
 
 
@@ -62,7 +62,7 @@ def ask(server: Server, made: ssl.SSLContext, **headers: str) -> tuple[int, Any]
 
 
 def test_name_and_organizations_are_user_and_groups(served: Server, tmp_path: Path) -> None:
-    certificate, key = Certificates(served.authority.parent).client("zoe", ["crew", "devs"], 1)
+    certificate, key = Certificates(served.authority.parent).issue_client("zoe", ["crew", "devs"], 1)
     status, body = ask(served, context(tmp_path, certificate, key))
     info = body["status"]["userInfo"]
     assert (status, info["username"], info["groups"]) == (201, "zoe", ["crew", "devs", "system:authenticated"])
@@ -70,13 +70,13 @@ def test_name_and_organizations_are_user_and_groups(served: Server, tmp_path: Pa
 
 
 def test_a_certificate_goes_before_a_token(served: Server, tmp_path: Path) -> None:
-    certificate, key = Certificates(served.authority.parent).client("zoe", [], 1)
+    certificate, key = Certificates(served.authority.parent).issue_client("zoe", [], 1)
     status, body = ask(served, context(tmp_path, certificate, key), Authorization="Bearer nonsense")
     assert (status, body["status"]["userInfo"]["username"]) == (201, "zoe")
 
 
 def test_another_authority_may_be_trusted_too(served: Server, other: Certificates, tmp_path: Path) -> None:
-    status, body = ask(served, context(tmp_path, *other.client("yan", [], 1)))
+    status, body = ask(served, context(tmp_path, *other.issue_client("yan", [], 1)))
     assert (status, body["status"]["userInfo"]["username"]) == (201, "yan")
 
 
@@ -96,8 +96,8 @@ DAY = timedelta(days=1)
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_certificate_of_anybody_else_is_nobodys(served: Server, tmp_path: Path, version: ssl.TLSVersion) -> None:
     untrusted = Certificates(tmp_path)
-    untrusted.ensure([])
-    unknown = [context(tmp_path, *untrusted.client("mallory", ["system:masters"], 1))]
+    untrusted.create_missing([])
+    unknown = [context(tmp_path, *untrusted.issue_client("mallory", ["system:masters"], 1))]
     unknown += [signed_by_itself(tmp_path, -DAY, DAY), signed_by_itself(tmp_path, -2 * DAY, -DAY)]
     for made in unknown:
         made.maximum_version = version
@@ -110,11 +110,11 @@ def test_a_certificate_of_anybody_else_is_nobodys(served: Server, tmp_path: Path
 
 def test_certificates_of_an_untrusted_authority_are_rejected(served: Server, tmp_path: Path) -> None:
     untrusted = Certificates(tmp_path)
-    untrusted.ensure([])
+    untrusted.create_missing([])
     authority = context(tmp_path, untrusted.authority.read_bytes(), (tmp_path / "ca.key").read_bytes())
     with contextlib.suppress(OSError, http.client.HTTPException):
         ask(served, authority)
-    assert ask(served, context(tmp_path, *untrusted.client("mallory", ["system:masters"], 1)))[0] == 401
+    assert ask(served, context(tmp_path, *untrusted.issue_client("mallory", ["system:masters"], 1)))[0] == 401
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -126,13 +126,13 @@ def test_a_session_that_goes_on_is_judged_again(
     trusted = clientcertificates.Handshake.trusted
 
     def ask_late(self: clientcertificates.Handshake, certificate: bytes) -> bool:
-        self.over()
+        self.end_handshake()
         return trusted(self, certificate)
 
     if early:
         monkeypatch.setattr(clientcertificates.Handshake, "trusted", ask_late)
     address = served.url.removeprefix("https://").split(":")
-    own = Certificates(served.authority.parent).client("zoe", [], 1)
+    own = Certificates(served.authority.parent).issue_client("zoe", [], 1)
     unknown = signed_by_itself(tmp_path, -DAY, DAY)
     for made, status in ((unknown, b"401"), (context(tmp_path, *own), b"403")):
         made.maximum_version = version
@@ -252,7 +252,7 @@ def test_a_certificate_ends_on_a_connection_that_goes_on(monkeypatch: pytest.Mon
 
 
 def test_older_tls_is_not_spoken(other: Certificates) -> None:
-    assert other.context().minimum_version == ssl.TLSVersion.TLSv1_2
+    assert other.make_context().minimum_version == ssl.TLSVersion.TLSv1_2
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, str]:

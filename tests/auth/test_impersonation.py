@@ -23,7 +23,7 @@ class Only(AllowAll):
         self._allowed = set(allowed)
         self.asked: list[Attributes] = []
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, asked: Attributes) -> bool:
         self.asked.append(asked)
         return (asked.resource, asked.subresource, asked.name) in self._allowed
 
@@ -80,11 +80,11 @@ class Rights(AllowAll):
     def __init__(self, *allowed: tuple[str, str]) -> None:
         self._allowed = set(allowed)
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, asked: Attributes) -> bool:
         return (asked.verb, asked.resource) in self._allowed
 
     def decide(self, user: User, asked: Attributes) -> Decision:
-        return Decision(self.allowed(user, asked))
+        return Decision(self.is_allowed(user, asked))
 
 
 @pytest.mark.parametrize(

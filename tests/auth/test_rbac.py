@@ -118,7 +118,7 @@ async def play(steps: list[Any], questions: list[Attributes]) -> None:
         if number >= half:
             for asked in questions:
                 for user in USERS:
-                    assert authorizer.allowed(user, asked) == naively(model, user, asked)
+                    assert authorizer.is_allowed(user, asked) == naively(model, user, asked)
     await store.close()
 
 

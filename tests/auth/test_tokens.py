@@ -242,4 +242,4 @@ PART = st.binary(max_size=60)
 async def test_nothing_that_we_have_not_signed_is_ours(head: bytes, body: bytes, signature: bytes) -> None:
     text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (head, body, signature))
     accounts = Accounts(KEY, ISSUER, None, None)  # type: ignore[arg-type]
-    assert (await accounts.find(text, (ISSUER,))).user is None
+    assert (await accounts.verify_token(text, (ISSUER,))).user is None

@@ -74,7 +74,7 @@ def test_kube_apiserver_serves_with_the_certificates_of_its_folder(assets: Path,
     folder = tmp_path / "certificates"
     folder.mkdir()
     made = Certificates(folder)
-    made.ensure(["127.0.0.1"])
+    made.create_missing(["127.0.0.1"])
     (folder / "server.crt").rename(folder / "apiserver.crt")
     (folder / "server.key").rename(folder / "apiserver.key")
     port = free()

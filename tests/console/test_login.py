@@ -189,7 +189,7 @@ def test_nothing_of_a_session_is_left_for_another_user(server: Server, browser: 
 @pytest.mark.skipif(shutil.which("pk12util") is None, reason="pk12util of libnss3-tools is not installed")
 def test_a_client_certificate_logs_in(tmp_path: Path) -> None:
     with Server(tmp_path / "data", console=True) as server:
-        certificate, key = Certificates(tmp_path / "data").client("carol", ["system:masters"], 1)
+        certificate, key = Certificates(tmp_path / "data").issue_client("carol", ["system:masters"], 1)
         keep_certificate(tmp_path, certificate, key)
         browser = Browser(home=tmp_path)
         try:

@@ -45,11 +45,11 @@ async def test_what_fails_is_told_and_tried_again(error: Exception, caplog: pyte
     failing = Failing(error)
     await failing.start()
     failing.queue.add("a")
-    await failing.flush()
+    await failing.reconcile_all()
     assert failing.error.startswith("a: ")
     assert "controller failing: a" in caplog.text
     await failing.done.wait()
-    await failing.flush()
+    await failing.reconcile_all()
     assert failing.asked == {"a": 2}
     assert failing.error == ""
     await failing.stop()
@@ -68,8 +68,8 @@ async def test_one_that_fails_keeps_no_other_waiting() -> None:
 async def test_long_work_is_begun_again_where_it_fails() -> None:
     failing = Failing(StoreError("not now"))
     await failing.start()
-    failing.run("a", lambda: failing.reconcile("a"))
-    failing.run("a", lambda: failing.reconcile("a"))  # it is under way
+    failing.run_once("a", lambda: failing.reconcile("a"))
+    failing.run_once("a", lambda: failing.reconcile("a"))  # it is under way
     await failing.done.wait()
     assert failing.asked == {"a": 2}
     await failing.stop()
@@ -78,13 +78,13 @@ async def test_long_work_is_begun_again_where_it_fails() -> None:
 async def test_a_flush_from_within_does_not_wait_for_itself() -> None:
     class Inward(Failing):
         async def reconcile(self, key: str) -> None:
-            await self.flush()
+            await self.reconcile_all()
             await super().reconcile(key)
 
     inward = Inward()
     await inward.start()
     inward.queue.add("a")
-    await inward.flush()
+    await inward.reconcile_all()
     assert inward.asked == {"a": 1}
     await inward.stop()
 
@@ -175,11 +175,11 @@ def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[s
                     wanted.discard(one)
             elif key in taken:
                 taken.discard(key)
-                queue.done(key, failed=step == "fail")
+                queue.finish_key(key, failed=step == "fail")
                 if step == "fail":
                     assert key in queue._failures
         for one in list(taken):
-            queue.done(one)
+            queue.finish_key(one)
         assert wanted <= set(queue.take_due(10))
         assert not queue.take_due(10)
 
@@ -222,7 +222,7 @@ async def test_a_controller_writes_on_the_condition_that_it_was_started_with() -
 
     await asyncio.create_task(start())
     controller.queue.add("a")
-    await controller.flush()
+    await controller.reconcile_all()
     assert controller.guards == [guard]
     assert GUARD.get() is None
     await controller.stop()

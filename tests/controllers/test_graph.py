@@ -26,7 +26,7 @@ def test_it_knows_what_was_said_last(steps: list[tuple[str, list[GraphOwner]]]) 
         if owners:
             graph.put_owners(key, owners)
         else:
-            assert graph.drop(key) == tuple(model.get(key, ()))
+            assert graph.remove_object(key) == tuple(model.get(key, ()))
         model[key] = owners
     for key, owners in model.items():
         assert graph.owners(key) == tuple(owners)
@@ -38,5 +38,7 @@ def test_it_knows_what_was_said_last(steps: list[tuple[str, list[GraphOwner]]]) 
 
 def test_a_reference_is_read_without_its_version() -> None:
     reference = {"apiVersion": "example.com/v1", "kind": "Gadget", "name": "a", "uid": "1", "blockOwnerDeletion": True}
-    assert GraphOwner.read(reference) == GraphOwner("example.com", "Gadget", "a", "1", True)
-    assert GraphOwner.read({"apiVersion": "v1", "kind": "ConfigMap"}) == GraphOwner("", "ConfigMap", "", "", False)
+    assert GraphOwner.read_reference(reference) == GraphOwner("example.com", "Gadget", "a", "1", True)
+    assert GraphOwner.read_reference({"apiVersion": "v1", "kind": "ConfigMap"}) == GraphOwner(
+        "", "ConfigMap", "", "", False
+    )

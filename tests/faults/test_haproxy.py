@@ -104,7 +104,7 @@ def test_clients_see_one_server(proxy: int, servers: list[Server], tmp_path: Pat
         assert ask(proxy, first, "POST", MAPS, body)[0] == 201
         assert len(answered(proxy, first, MAPS)["items"]) == number + 1
     for file, data in zip(
-        ("crt", "key"), Certificates(first.authority.parent).client("jane", ("team",), 1), strict=True
+        ("crt", "key"), Certificates(first.authority.parent).issue_client("jane", ("team",), 1), strict=True
     ):
         (tmp_path / f"jane.{file}").write_bytes(data)
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}

@@ -47,7 +47,7 @@ class Slow(AllowAll):
         self.sliced.append(user.name)
         return Decision(True)
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, asked: Attributes) -> bool:
         return self.decide(user, asked).allowed
 
 

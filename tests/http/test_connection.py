@@ -24,7 +24,7 @@ from podless.runtime.pace import Pace
 
 
 async def echo(request: Request) -> Response:
-    await request.read()
+    await request.read_body()
     return told(request)
 
 
@@ -168,7 +168,7 @@ async def test_who_sends_much_is_read_from_when_it_is_their_turn(monkeypatch: py
     size = 2 << 20
 
     async def count(request: Request) -> Response:
-        return Response(200, [b"%d" % len(await request.read())], b"text/plain")
+        return Response(200, [b"%d" % len(await request.read_body())], b"text/plain")
 
     async with serving(count) as connect:
         client = await connect()

@@ -34,22 +34,22 @@ class Told:
         for start in range(0, len(data), size):
             self.parser.feed(data[start : start + size])
 
-    def begun(self) -> None:
+    def begin_head(self) -> None:
         pass
 
-    def headed(self, request: Request, length: int) -> None:
+    def take_head(self, request: Request, length: int) -> None:
         self.requests.append(request)
 
-    def piece(self, part: bytes) -> None:
+    def take_piece(self, part: bytes) -> None:
         self.body += part
 
-    def ended(self) -> None:
+    def end_request(self) -> None:
         pass
 
-    def whole(self, request: Request) -> None:
+    def take_request(self, request: Request) -> None:
         self.requests.append(request)
 
-    def failed(self, status: int, text: str) -> None:
+    def fail_request(self, status: int, text: str) -> None:
         self.faults.append((status, text))
 
 
@@ -186,8 +186,8 @@ async def test_a_head_request_for_a_stream_ends_it_and_leaves_the_connection_ope
 @pytest.fixture
 def context(tmp_path: Path) -> ssl.SSLContext:
     certificates = Certificates(tmp_path)
-    certificates.ensure([])
-    return certificates.context()
+    certificates.create_missing([])
+    return certificates.make_context()
 
 
 async def hello(port: int) -> int:

@@ -82,27 +82,27 @@ class Told:
         self._last: Request | None = None
         self.parser = RequestParser(self, 1 << 14, Request, heads)
 
-    def begun(self) -> None:
+    def begin_head(self) -> None:
         pass
 
-    def headed(self, request: Request, length: int) -> None:
+    def take_head(self, request: Request, length: int) -> None:
         fields = dict(request.headers)
         self.told.append((request.method, request.path, request.query_text, fields, request.keep_alive, length))
 
-    def piece(self, part: bytes) -> None:
+    def take_piece(self, part: bytes) -> None:
         self.told.append(part)
 
-    def ended(self) -> None:
+    def end_request(self) -> None:
         self.told.append("end")
 
-    def whole(self, request: Request) -> None:
+    def take_request(self, request: Request) -> None:
         self.known += 1
-        self.headed(request, len(request.body))
+        self.take_head(request, len(request.body))
         if request.body:
-            self.piece(request.body)
-        self.ended()
+            self.take_piece(request.body)
+        self.end_request()
 
-    def failed(self, status: int, text: str) -> None:
+    def fail_request(self, status: int, text: str) -> None:
         self.told.append((status, text))
 
 

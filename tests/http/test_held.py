@@ -24,15 +24,15 @@ class Waiting:
         self.held, self.user, self.size, self.was_cut = held, user, 0, False
 
     def hold(self, size: int) -> bool:
-        done = self.held.hold(self.user, size, ANSWERS, self)
+        done = self.held.charge(self.user, size, ANSWERS, self)
         self.size += size if done else 0
         return done
 
-    def cut(self) -> None:
+    def cut_off(self) -> None:
         self.was_cut = True
         size, self.size = self.size, 0
         if size:
-            self.held.give(self.user, size, ANSWERS, self)
+            self.held.release(self.user, size, ANSWERS, self)
 
 
 def test_an_account_has_a_bound_for_all_and_one_for_each() -> None:
@@ -44,7 +44,7 @@ def test_an_account_has_a_bound_for_all_and_one_for_each() -> None:
     held.charge_user("b", 50)
     with pytest.raises(TooManyRequests):
         held.charge_user("c", 1)
-    held.give("a", 50)
+    held.release("a", 50)
     held.charge_user("c", 50)
     assert (held.held, held.sorts["bodies"]) == (100, 100)
     held.loose += 26
@@ -65,13 +65,13 @@ def test_of_one_user_who_has_waited_longest_goes_first() -> None:
 def test_bounds_do_not_count_for_what_a_holder_has_alone() -> None:
     held = Held(100)
     one, two = Waiting(held, "a"), Waiting(held, "b")
-    assert held.hold("a", 300, ANSWERS, one, alone=True)
-    assert held.hold("a", 10, ANSWERS, one, alone=True)
-    assert not held.hold("a", 10, ANSWERS, one)
-    assert not held.hold("b", 400, ANSWERS, two, alone=True)  # more than who has most
-    held.give("a", 310, ANSWERS, one)
-    assert held.hold("b", 70, ANSWERS, two, alone=True)
-    assert not held.hold("b", 10, ANSWERS, one, alone=True)  # it has nothing of what the user has
+    assert held.charge("a", 300, ANSWERS, one, alone=True)
+    assert held.charge("a", 10, ANSWERS, one, alone=True)
+    assert not held.charge("a", 10, ANSWERS, one)
+    assert not held.charge("b", 400, ANSWERS, two, alone=True)  # more than who has most
+    held.release("a", 310, ANSWERS, one)
+    assert held.charge("b", 70, ANSWERS, two, alone=True)
+    assert not held.charge("b", 10, ANSWERS, one, alone=True)  # it has nothing of what the user has
 
 
 def test_who_has_most_makes_room_for_others() -> None:
@@ -92,7 +92,7 @@ def test_no_more_is_held_than_may_be(steps: list[tuple[str, int, int, bool]]) ->
     known = {(user, number): Waiting(held, user) for user in "abcd" for number in range(6)}
     for user, number, size, back in steps:
         if back:
-            known[user, number].cut()
+            known[user, number].cut_off()
         else:
             known[user, number].hold(size)
         assert held.held == sum(each.size for each in known.values()) <= 100
@@ -104,17 +104,17 @@ def test_who_keeps_too_much_of_what_was_replaced_is_cut_off() -> None:
     replaced = 0
     held = Held(100, lambda: replaced)
     old, new = Waiting(held, "a"), Waiting(held, "b")
-    held.reading(old)
+    held.begin_read(old)
     replaced = 30
-    held.reading(new)
-    held.trim()
+    held.begin_read(new)
+    held.cut_off_readers()
     assert not old.was_cut
     replaced = 60
-    held.trim()
+    held.cut_off_readers()
     assert (old.was_cut, new.was_cut) == (True, False)
-    held.read(new)
+    held.end_read(new)
     replaced = 600
-    held.trim()
+    held.cut_off_readers()
     assert not new.was_cut
 
 
@@ -151,7 +151,7 @@ async def test_bodies_over_the_bound_are_refused_and_come_again_later() -> None:
 
     async def handler(request: Request) -> Response:
         request.user = User("a")
-        body = await request.read()
+        body = await request.read_body()
         wanted.set()
         await gate.wait()
         return Response(200, [b"%d" % len(body)])
@@ -175,7 +175,7 @@ async def test_what_nobody_wants_is_not_read_on() -> None:
 
     async def handler(request: Request) -> Response:
         await gate.wait()
-        return Response(200, [b"%d" % len(await request.read())])
+        return Response(200, [b"%d" % len(await request.read_body())])
 
     async with serving(handler) as connect:
         client = await connect()
@@ -198,7 +198,7 @@ async def test_a_client_that_leaves_in_the_middle_holds_nothing() -> None:
 
     async def handler(request: Request) -> Response:
         try:
-            await request.read()
+            await request.read_body()
         finally:
             done.set()
         return Response(200)

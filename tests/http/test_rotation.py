@@ -32,7 +32,7 @@ def alternatives(certificate: x509.Certificate) -> set[str]:
 
 def test_the_dates_are_those_that_another_reader_finds(tmp_path: Path) -> None:
     certificates = Certificates(tmp_path)
-    certificates.ensure([])
+    certificates.create_missing([])
     for path in (certificates.authority, certificates.files[0]):
         known = x509.load_pem_x509_certificate(path.read_bytes())
         assert validity.read_validity(path.read_text()) == (known.not_valid_before_utc, known.not_valid_after_utc)
@@ -41,7 +41,7 @@ def test_the_dates_are_those_that_another_reader_finds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [0, 40, 200, 400])
 def test_a_certificate_that_is_cut_off_has_no_dates(tmp_path: Path, cut: int) -> None:
     certificates = Certificates(tmp_path)
-    certificates.ensure([])
+    certificates.create_missing([])
     lines = certificates.authority.read_text().splitlines()
     body = "".join(lines[1:-1])[:cut]
     with pytest.raises(ValueError, match=r"cut off|not a certificate|range|padding|unpack"):
@@ -54,14 +54,14 @@ def test_a_certificate_is_renewed_by_its_dates_and_not_by_its_file(
     certificates = Certificates(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(tls, "_SERVER_TIME", timedelta(days=20))
-        certificates.ensure([])
+        certificates.create_missing([])
     first = certificates.files[0].read_bytes()
     certificates.files[0].touch()  # as a restored backup would
-    certificates.ensure([])
+    certificates.create_missing([])
     second = certificates.files[0].read_bytes()
     assert second != first
     assert validity.read_validity(second.decode())[1] > datetime.now(UTC) + timedelta(days=300)
-    certificates.ensure([])
+    certificates.create_missing([])
     assert certificates.files[0].read_bytes() == second
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_kept_in_step_before_it_is_used(tmp_path: Path) -> None:
     rotation = Rotation(certificates, [])
     rotation.reload_changed()
     assert not certificates.files[0].exists()
-    rotation.load()
+    rotation.make_context()
     first = certificates.files[0].read_bytes()
     certificates.files[0].unlink()
     rotation.reload_changed()
@@ -126,7 +126,7 @@ def given(tmp_path: Path) -> tuple[Path, Path]:
 def renewed(folder: Path, name: str) -> tuple[Path, Path]:
     made = Certificates(folder / name)
     (folder / name).mkdir()
-    made.ensure([f"{name}.example.com"])
+    made.create_missing([f"{name}.example.com"])
     files = folder / "tls.crt", folder / "tls.key"
     for source, target in zip(made.files, files, strict=True):
         shutil.copy(source, target)
@@ -137,9 +137,9 @@ async def test_files_of_somebody_else_are_served_and_read_again(tmp_path: Path, 
     folder = tmp_path / "data"
     folder.mkdir()
     certificates = Certificates(folder, given)
-    certificates.ensure(["ignored.example.com"])
+    certificates.create_missing(["ignored.example.com"])
     rotation = Rotation(certificates, [])
-    rotation.load()
+    rotation.make_context()
     context = rotation.context
     rotation.reload_changed()
     assert shown(context) == "first.example.com"

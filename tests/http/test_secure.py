@@ -107,7 +107,7 @@ class Talk:
         sent, self.socket.sent = self.socket.sent, b""
         self._in.write(sent)
 
-    async def shake(self) -> None:
+    async def continue_handshake(self) -> None:
         while not self.above.made:
             with contextlib.suppress(ssl.SSLWantReadError):
                 self.client.do_handshake()
@@ -129,8 +129,8 @@ class Talk:
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
     certificates = Certificates(Path(tmp_path_factory.mktemp("tls")))
-    certificates.ensure([])
-    return certificates.context()
+    certificates.create_missing([])
+    return certificates.make_context()
 
 
 @pytest.mark.parametrize("cut", [1, 100, 1 << 15])
@@ -202,7 +202,7 @@ async def test_of_many_handshakes_few_go_on_in_one_turn_of_the_loop(monkeypatch:
         def __init__(self, number: int) -> None:
             self._number = number
 
-        def shake(self) -> None:
+        def continue_handshake(self) -> None:
             nonlocal now
             now += 0.001
             done.append(self._number)

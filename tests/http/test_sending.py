@@ -21,9 +21,9 @@ def test_answers_carry_the_second_that_the_clock_shows_once_it_is_advanced() -> 
     outside = clock.CURRENT.set(advanced)
     try:
         lines = DatedHeads()
-        lines.lines(200, b"")
+        lines.make_lines(200, b"")
         advanced.advance(86_400)
-        before, told, after = clock.time(), lines.lines(200, b""), clock.time()
+        before, told, after = clock.time(), lines.make_lines(200, b""), clock.time()
     finally:
         clock.CURRENT.reset(outside)
     assert any(format_date(second).encode() in told for second in range(int(before), int(after) + 1))

@@ -108,10 +108,10 @@ class Told:
     def __init__(self) -> None:
         self.said: list[bytes] = []
 
-    def pong(self, data: bytes) -> None:
+    def send_pong(self, data: bytes) -> None:
         self.said.append(data)
 
-    closed = pong
+    send_close = send_pong
 
 
 def masked(operation: int, payload: bytes, mask: bytes) -> bytes:

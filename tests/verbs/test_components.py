@@ -22,7 +22,7 @@ class Scheduler:
 
     def __init__(self, folder: Path) -> None:
         made = Certificates(folder)
-        made.ensure([])
+        made.create_missing([])
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(*made.files)
         self.answer = b"HTTP/1.1 200 OK\r\n\r\nok"

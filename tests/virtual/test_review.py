@@ -148,13 +148,13 @@ def test_what_of_a_selector_cannot_be_read_is_told(client: Client, selectors: An
 
 def test_the_collector_rests_while_many_rules_are_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     enabled: list[bool] = []
-    real = RBAC.rules
+    real = RBAC.list_rules
 
     def rules(self: RBAC, user: User, namespace: str) -> Any:
         enabled.append(gc.isenabled())
         return real(self, user, namespace)
 
-    monkeypatch.setattr(RBAC, "rules", rules)
+    monkeypatch.setattr(RBAC, "list_rules", rules)
     answer = client.send("POST", f"{ACCESS}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}})
     assert answer.status == 201
     assert enabled == [False]

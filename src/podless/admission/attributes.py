@@ -84,7 +84,7 @@ class AdmissionAttributes:
         """Return the kind that serves the objects in a version. Its group can differ from that of `kind`."""
         return next((view for view in self.kind.views if view.by_version.get(version.name) is version), self.kind)
 
-    def written(self, version: Version) -> bool:
+    def is_written_in(self, version: Version) -> bool:
         """Return whether the client wrote in this version."""
         return version.name == self.version.name and self.kind_in(version) is self.kind
 

@@ -73,9 +73,9 @@ async def call_webhook(
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {why}")
     uid = uids.make_uid()
-    request: Object = {"uid": uid} | subject.request(version)
-    request["object"] = await subject.shown(subject.attr.obj, version)
-    request["oldObject"] = await subject.shown(subject.attr.old, version)
+    request: Object = {"uid": uid} | subject.make_request(version)
+    request["object"] = await subject.show_object(subject.attr.obj, version)
+    request["oldObject"] = await subject.show_object(subject.attr.old, version)
     attr = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
     target = Target.of(webhook["clientConfig"])
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()

@@ -15,8 +15,8 @@ _KNOWN_MOST = 1000  # entries of the cache of allocating plugins
 class Admission:
     """All plugins, in order. `plugins` can be changed at any time.
 
-    `mutating`, `allocating` and `validating` return the plugins that apply to a write, so that the caller prepares
-    nothing for a write without plugins.
+    `find_mutating`, `find_allocating` and `find_validating` return the plugins that apply to a write. The caller
+    prepares nothing for a write without plugins.
     """
 
     def __init__(self, plugins: Sequence[Plugin] = ()) -> None:
@@ -34,7 +34,7 @@ class Admission:
         for plugin in self.plugins:
             await plugin.start()
 
-    def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> Sequence[Plugin]:
+    def find_mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> Sequence[Plugin]:
         """Return the plugins that may mutate such writes. namespace: from the path, "" for none."""
         if self._known != self.plugins:
             self._sort()
@@ -44,7 +44,7 @@ class Admission:
                 found = (*found, plugin)
         return found
 
-    def allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
+    def find_allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
         """Return the plugins whose `allocate` runs for such writes, right before the object is validated."""
         if self._known != self.plugins:
             self._sort()
@@ -60,7 +60,7 @@ class Admission:
             self._allocated[about] = known
         return known
 
-    def validating(self, operation: str, kind: Kind, subresource: str) -> Sequence[Plugin]:
+    def find_validating(self, operation: str, kind: Kind, subresource: str) -> Sequence[Plugin]:
         """Return the plugins that validate such writes, after the validation of the kind itself."""
         if self._known != self.plugins:
             self._sort()

@@ -106,7 +106,7 @@ class BoundPolicies(Generic[P]):
         await self._policies.load()
         await self._bindings.load()
 
-    def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[BoundPolicy[P]]:
+    def find_bindings(self, operation: str, kind: Kind, subresource: str) -> Sequence[BoundPolicy[P]]:
         """Return the policies with their bindings that may apply to such writes."""
         policies, bindings = self._seen
         if self._policies.collection.changed != policies or self._bindings.collection.changed != bindings:
@@ -117,19 +117,21 @@ class BoundPolicies(Generic[P]):
 
     def _pair(self) -> None:
         by_policy: dict[str, list[Binding]] = {}
-        for binding in self._bindings.items():
+        for binding in self._bindings.list_items():
             by_policy.setdefault(binding.policy, []).append(binding)
-        policies = self._policies.items()
+        policies = self._policies.list_items()
         self._hooks.set_items(
             [BoundPolicy(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy]
         )
 
-    async def find(self, subject: Subject, hooks: Sequence[BoundPolicy[P]]) -> list[Invocation[P] | PolicyFault]:
+    async def find_evaluations(
+        self, subject: Subject, hooks: Sequence[BoundPolicy[P]]
+    ) -> list[Invocation[P] | PolicyFault]:
         """Return the evaluations that a write needs, and a fault for each policy that cannot be evaluated, in order."""
         found: list[Invocation[P] | PolicyFault] = []
         for policy, bindings in hooks:
             try:
-                version = await policy.matching.find(subject)
+                version = await policy.matching.find_version(subject)
                 if version is None:
                     continue
                 kind = params.find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
@@ -144,7 +146,7 @@ class BoundPolicies(Generic[P]):
         self, subject: Subject, policy: P, binding: Binding, version: Version, kind: tuple[Kind, Version] | None
     ) -> list[Invocation[P] | PolicyFault]:
         try:
-            if binding.matching is not None and await binding.matching.find(subject) is None:
+            if binding.matching is not None and await binding.matching.find_version(subject) is None:
                 return []
             wanted = binding.spec.get("paramRef")
             if kind is None or wanted is None:
@@ -156,7 +158,7 @@ class BoundPolicies(Generic[P]):
 
 
 def _covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
-    return hook.policy.matching.covers(operation, kind, subresource)
+    return hook.policy.matching.may_match(operation, kind, subresource)
 
 
 def _describe_error(error: Exception) -> str:

@@ -31,7 +31,7 @@ class Lister(Generic[T]):
         """Load the objects. Later changes take effect immediately."""
         await self.collection.load()
 
-    def items(self) -> list[T]:
+    def list_items(self) -> list[T]:
         """Return all compiled objects."""
         if self._seen != self.collection.changed:
             self._refresh()

@@ -61,9 +61,9 @@ class Caller:
         attr, encode = subject.attr, serializer.encode_json
         obj, old = attr.obj if self._takes_obj else None, attr.old if self._takes_old else None
         if version is not attr.version or len(attr.kind.views) > 1:
-            obj, old = await subject.shown(obj, version), await subject.shown(old, version)
+            obj, old = await subject.show_object(obj, version), await subject.show_object(old, version)
         parts = (
-            encode(subject.request(version)) if self._takes_request else b"",
+            encode(subject.make_request(version)) if self._takes_request else b"",
             encode(obj) if obj is not None else b"",
             encode(old) if old is not None else b"",
         )

@@ -70,7 +70,7 @@ class Rule:
             frozenset(rule.get("resourceNames") or ()),
         )
 
-    def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def may_match(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Return whether the rule may match such writes, for any version, namespace and name."""
         return (
             _among(operation, self.operations)
@@ -85,7 +85,7 @@ class Rule:
         return (
             self._scoped(attr)
             and _among(version.name, self.versions)
-            and self.covers(attr.operation, kind, attr.subresource)
+            and self.may_match(attr.operation, kind, attr.subresource)
             and (not self.names or attr.name in self.names)
         )
 
@@ -133,8 +133,8 @@ class Matching:
     """Rules and selectors together.
 
     rules: at least one must match. excluded: none may match. equivalent: a rule matches a resource in all its versions
-    and groups. everything: if there are no rules, all writes match. by_rules: there are no selectors, so `decide`
-    suffices.
+    and groups. everything: if there are no rules, all writes match. by_rules: there are no selectors, so
+    `decide_by_rules` suffices.
     """
 
     def __init__(
@@ -170,20 +170,20 @@ class Matching:
             self._fault = error.message
             return selectors.EVERYTHING
 
-    def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def may_match(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Return whether such writes may match."""
         views = kind.views if self._equivalent else (kind,)
         return self._everything or any(
-            rule.covers(operation, view, subresource) for rule in self._rules for view in views
+            rule.may_match(operation, view, subresource) for rule in self._rules for view in views
         )
 
-    async def find(self, subject: Subject) -> Version | None:
+    async def find_version(self, subject: Subject) -> Version | None:
         """Return the version to convert the object to; None if the write does not match.
 
         Raises NotFound if a selector needs the labels of a missing namespace, and APIError for an invalid selector.
         """
         attr = subject.attr
-        version = self.decide(attr)
+        version = self.decide_by_rules(attr)
         if version is None or self.by_rules:
             return version
         if not self._selected(attr) or not await self._in_namespace(subject):
@@ -192,7 +192,7 @@ class Matching:
             raise internal_error(self._fault)
         return version
 
-    def decide(self, attr: AdmissionAttributes) -> Version | None:
+    def decide_by_rules(self, attr: AdmissionAttributes) -> Version | None:
         """Return the version to convert the object to, by the rules alone; None if they do not match.
 
         The answer is cached for each kind, operation and subresource, unless rules name objects.
@@ -220,7 +220,7 @@ class Matching:
             return attr.version
         if not self._equivalent:
             return None
-        others = [(kind, one) for kind in attr.kind.views for one in kind.versions if not attr.written(one)]
+        others = [(kind, one) for kind in attr.kind.views for one in kind.versions if not attr.is_written_in(one)]
         for rule in rules:
             for kind, version in others:
                 if rule.matches(attr, kind, version) and _has(attr, kind, version):

@@ -67,23 +67,23 @@ class MutatingAdmissionPolicy(Plugin):
         await self._hooks.load()
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return operation != DELETE and bool(self._hooks.concerning(operation, kind, subresource))
+        return operation != DELETE and bool(self._hooks.find_bindings(operation, kind, subresource))
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if a policy fails and its failurePolicy is Fail."""
-        hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
+        hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
         subject = Subject(attr, self._state, self._authorizer)
         rounds = Reinvocation.record_of(attr, "MutatingAdmissionPolicy")
         faults: list[PolicyFault] = []
         done: dict[str, bool] = {}
-        for found in await self._hooks.find(subject, hooks):
+        for found in await self._hooks.find_evaluations(subject, hooks):
             if isinstance(found, PolicyFault):
                 faults.append(found)
                 continue
             faults += await _carry_out(attr, subject, found, rounds, done)
         if done and done[next(reversed(done))]:
-            rounds.changed(attr)  # even if the object is unchanged, and also for the policies that ran
-        rounds.end(attr)
+            rounds.note_change(attr)  # even if the object is unchanged, and also for the policies that ran
+        rounds.end_round(attr)
         counting = [fault for fault in faults if fault.policy.strict]
         if counting:
             raise _refusal(attr, counting)
@@ -118,10 +118,10 @@ async def _carry_out(
     key = (policy.name, binding.name, _named(found.params))
     try:
         if policy.conditions is not None:
-            values = await subject.values(found.version, policy.conditions.needs) | {"params": found.params}
+            values = await subject.bind_variables(found.version, policy.conditions.needs) | {"params": found.params}
             if not policy.conditions.are_met(values, policy.environment.variables):
                 return []
-        if rounds.skips(attr, key):
+        if rounds.skips_call(attr, key):
             return []
     except (ConditionFailed, ConversionFailed) as error:
         return [PolicyFault(policy, binding, str(error))]
@@ -133,7 +133,7 @@ async def _carry_out(
         if why:
             faults.append(PolicyFault(policy, binding, why))
     if attr.obj != before:
-        rounds.changed(attr)
+        rounds.note_change(attr)
     if policy.spec.get("reinvocationPolicy") == "IfNeeded":
         rounds.request_call(key)
     return faults
@@ -153,11 +153,11 @@ async def _change(
     if mutation.expression.error:
         return mutation.expression.error
     try:
-        obj = await subject.shown(attr.obj, found.version)
+        obj = await subject.show_object(attr.obj, found.version)
         if obj is None:
             return ""
         needs = found.policy.environment.needs
-        values = await subject.values(found.version, needs) | {"params": found.params}
+        values = await subject.bind_variables(found.version, needs) | {"params": found.params}
         activation = policies.Activation(values, found.policy.environment.variables)
         made = activation.evaluate(mutation.expression)
         if mutation.patch:

@@ -137,7 +137,7 @@ async def settle_object(
     Unfit, Foreign, and APIError for a failed conversion.
     """
     attr.size += size
-    kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
+    kind, unknown, written = attr.kind_in(version), list[str](), attr.is_written_in(version)
     obj = await converter.client.run_by_size(
         size, serializer.copy_value, obj
     )  # a copy, because parts of the object can be shared

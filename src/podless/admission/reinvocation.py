@@ -28,11 +28,11 @@ class Reinvocation:
             known._require()  # another plugin has changed the object since
         return known
 
-    def skips(self, attr: AdmissionAttributes, one: Hashable) -> bool:
+    def skips_call(self, attr: AdmissionAttributes, one: Hashable) -> bool:
         """Return whether to skip this call: in the second round, if the object has not changed since the first."""
         return attr.again and one not in self._again
 
-    def changed(self, attr: AdmissionAttributes) -> None:
+    def note_change(self, attr: AdmissionAttributes) -> None:
         """Note that the object has changed, so that earlier webhooks or policies may be called again."""
         self._require()
         attr.reinvoke = True
@@ -41,7 +41,7 @@ class Reinvocation:
         """Note that this webhook or policy wants to be called again if the object changes."""
         self._earlier.add(one)
 
-    def end(self, attr: AdmissionAttributes) -> None:
+    def end_round(self, attr: AdmissionAttributes) -> None:
         """End the plugin's round."""
         self._last = view.copy_object(attr.obj) if self._earlier and attr.obj is not None else None
 

@@ -49,10 +49,10 @@ class Subject:
         found: Entry | None = self._namespace
         return found
 
-    async def shown(self, obj: Object | None, version: Version) -> Object | None:
+    async def show_object(self, obj: Object | None, version: Version) -> Object | None:
         """Return the new or old object in a version. The caller must not change it. Raises ConversionFailed."""
         attr = self.attr
-        if obj is None or attr.written(version) or not attr.converted:
+        if obj is None or attr.is_written_in(version) or not attr.converted:
             return obj
         for known, of, found in self._seen:
             if known is obj and of is version:
@@ -66,14 +66,14 @@ class Subject:
 
         An unchanged object has the floats that the client sent.
         """
-        found = await self.shown(self.attr.obj, version)
+        found = await self.show_object(self.attr.obj, version)
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
         if self._as_sent is None or self._as_sent[0] is not found:
             self._as_sent = found, sentfloats.copy_as_sent(found, self.attr.floats)
         return self._as_sent[1]
 
-    def request(self, version: Version) -> Object:
+    def make_request(self, version: Version) -> Object:
         """Return the AdmissionRequest, without uid and objects, for an object in a version."""
         attr = self.attr
         group, _, noun = attr.type
@@ -97,15 +97,15 @@ class Subject:
         request["options"] = attr.options
         return request
 
-    async def values(self, version: Version, needs: Container[str]) -> Object:
+    async def bind_variables(self, version: Version, needs: Container[str]) -> Object:
         """Return the values of the variables in `needs`, except params and the policy's own variables."""
         attr = self.attr
         values: Object = {
             "object": await self._sent(version),
-            "oldObject": await self.shown(attr.old, version),
+            "oldObject": await self.show_object(attr.old, version),
         }
         if "request" in needs:
-            values["request"] = self.request(version)
+            values["request"] = self.make_request(version)
         if "namespaceObject" in needs and not attr.of_namespace:
             values["namespaceObject"] = _namespace(await self.namespace())
         if "authorizer" in needs or "authorizer.requestResource" in needs:

@@ -90,11 +90,11 @@ class ValidatingAdmissionPolicy(Plugin):
         await self._hooks.load()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return bool(self._hooks.concerning(operation, kind, subresource))
+        return bool(self._hooks.find_bindings(operation, kind, subresource))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden, with the status code and reason of the first denial."""
-        hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
+        hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
         await _Run(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
 
 
@@ -109,7 +109,7 @@ class _Run:
         self.annotations: dict[str, list[str]] = {}
 
     async def go(self, all_: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]) -> None:
-        for found in await all_.find(self.subject, hooks):
+        for found in await all_.find_evaluations(self.subject, hooks):
             if isinstance(found, PolicyFault):
                 if found.policy.strict:
                     self.deny(found, Failure(0, found.why))
@@ -184,12 +184,12 @@ class _Run:
         conditions = found.policy.conditions
         if conditions is None:
             return True
-        values = await self.subject.values(found.version, conditions.needs)
+        values = await self.subject.bind_variables(found.version, conditions.needs)
         return conditions.are_met(values | {"params": found.params}, found.policy.environment.variables)
 
     async def values(self, found: Invocation[ValidatingPolicy]) -> Object:
         needs = found.policy.environment.needs
-        return await self.subject.values(found.version, needs) | {"params": found.params}
+        return await self.subject.bind_variables(found.version, needs) | {"params": found.params}
 
     async def annotate(self, found: Invocation[ValidatingPolicy]) -> None:
         """Add the policy's audit annotations."""

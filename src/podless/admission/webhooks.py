@@ -107,7 +107,7 @@ class _Webhooks(Plugin):
         hooks = self._hooks
         seen = self._source.collection.changed, hooks.generation if hooks is not None else 0
         if self._seen != seen:
-            webhooks = [webhook for webhooks in self._source.items() for webhook in webhooks]
+            webhooks = [webhook for webhooks in self._source.list_items() for webhook in webhooks]
             if hooks is not None:
                 webhooks += [LocalHook(hooks, place, one) for place, one in enumerate(self._local(hooks))]
             self._webhooks.set_items(webhooks)
@@ -124,13 +124,13 @@ class _Webhooks(Plugin):
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
         """Return the version in which a webhook gets the object, None if the write does not match. Raises APIError."""
         if webhook.by_rules:
-            return webhook.matching.decide(subject.attr)
-        version = await webhook.matching.find(subject)
+            return webhook.matching.decide_by_rules(subject.attr)
+        version = await webhook.matching.find_version(subject)
         if version is None or webhook.conditions is None:
             return version
         attr = subject.attr
         try:
-            met = webhook.conditions.are_met(await subject.values(version, webhook.conditions.needs))
+            met = webhook.conditions.are_met(await subject.bind_variables(version, webhook.conditions.needs))
         except ConditionFailed as failed:
             raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, str(failed)) from None
         except ConversionFailed as failed:
@@ -160,7 +160,7 @@ class _Webhooks(Plugin):
 
 
 def _covers(webhook: Webhook, operation: str, kind: Kind, subresource: str) -> bool:
-    return webhook.matching.covers(operation, kind, subresource)
+    return webhook.matching.may_match(operation, kind, subresource)
 
 
 def _read_webhooks(configuration: Object) -> list[Webhook]:
@@ -243,13 +243,13 @@ class MutatingAdmissionWebhook(_Webhooks):
         subject = self._subject(attr)
         for place, webhook in enumerate(self._concerning(attr.operation, attr.kind, attr.subresource)):
             version = await self._called_for(webhook, subject)
-            if version is None or rounds.skips(attr, webhook.key):
+            if version is None or rounds.skips_call(attr, webhook.key):
                 continue
             if await self._change(place, webhook, subject, version):
-                rounds.changed(attr)
+                rounds.note_change(attr)
             if webhook.given.get("reinvocationPolicy") == "IfNeeded":
                 rounds.request_call(webhook.key)
-        rounds.end(attr)
+        rounds.end_round(attr)
 
     async def _change(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> bool:
         """Let a webhook change the object, and return whether it did."""
@@ -283,7 +283,7 @@ class MutatingAdmissionWebhook(_Webhooks):
             raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
         if not operations:
             return False
-        obj = await subject.shown(attr.obj, version)
+        obj = await subject.show_object(attr.obj, version)
         if obj is None:
             name = gotext.quote(webhook.name)
             why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"

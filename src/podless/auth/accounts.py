@@ -55,16 +55,16 @@ class BoundObject(NamedTuple):
     name: str
     uid: str
 
-    def claim(self) -> dict[str, str]:
+    def make_claim(self) -> dict[str, str]:
         """Return the claim for this object."""
         return {"name": self.name, "uid": self.uid} if self.uid else {"name": self.name}
 
-    def alive(self, collection: WatchCache, namespace: str) -> bool:
+    def exists(self, collection: WatchCache, namespace: str) -> bool:
         """Return whether the object, with the same uid, exists and is not being deleted."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         return entry is not None and account_uid(entry) == self.uid
 
-    def runs(self, collection: WatchCache, namespace: str) -> bool:
+    def is_running(self, collection: WatchCache, namespace: str) -> bool:
         """Return whether the Pod or Node, with the same uid, exists, and its deletion is not overdue by a minute."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         if entry is None:
@@ -140,7 +140,7 @@ class Accounts:
         """Whether `load` has completed."""
         return self._key is not None
 
-    def issue(
+    def issue_token(
         self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, bound: Mapping[str, BoundObject]
     ) -> str:
         """Return a new token for an account. seconds: its validity. Raises BadKey.
@@ -149,7 +149,7 @@ class Accounts:
         """
         now = int(clock.time())
         inner: dict[str, Any] = {"namespace": account.namespace}
-        inner |= {sort: bound[sort].claim() for sort in ("node", "pod", "secret") if sort in bound}
+        inner |= {sort: bound[sort].make_claim() for sort in ("node", "pod", "secret") if sort in bound}
         inner["serviceaccount"] = {"name": account.name, "uid": uid}
         claims = {
             "aud": list(audiences),
@@ -163,7 +163,7 @@ class Accounts:
         }
         return self._sign(claims)
 
-    def kept(self, namespace: str, account: BoundObject, secret: str) -> str:
+    def find_secret_token(self, namespace: str, account: BoundObject, secret: str) -> str:
         """Return the token to store in an account's Secret. Raises BadKey."""
         inner = {
             "namespace": namespace,
@@ -180,7 +180,7 @@ class Accounts:
         key = self._signer()
         return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
 
-    async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+    async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token. The user of the verdict is None if the token is invalid."""
         try:
             claims = self._verified(token, audiences)
@@ -232,20 +232,20 @@ class Accounts:
         pods, nodes = self._running.values()
 
         def holds() -> bool:
-            if clock.time() >= until or not account.alive(self._accounts, namespace):
+            if clock.time() >= until or not account.exists(self._accounts, namespace):
                 return False
             if secret is not None:
-                return secret.alive(self._secrets, namespace)
+                return secret.exists(self._secrets, namespace)
             if pod is not None:
-                return pods is not None and pod.runs(pods, namespace)
-            return node is None or (nodes is not None and node.runs(nodes, ""))
+                return pods is not None and pod.is_running(pods, namespace)
+            return node is None or (nodes is not None and node.is_running(nodes, ""))
 
         if not holds():
             return _NOBODY
         told = {CREDENTIAL: (f"JTI={claims['jti']}",)}
         for sort, one in (("node", node), ("pod", pod)):
             if one is not None:
-                told |= {f"{_EXTRA}{sort}-{what}": (value,) for what, value in one.claim().items()}
+                told |= {f"{_EXTRA}{sort}-{what}": (value,) for what, value in one.make_claim().items()}
         user = of_account(namespace, account.name, account.uid, told)
         return TokenVerdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
 
@@ -258,7 +258,7 @@ class Accounts:
 
         def holds() -> bool:
             entry = self._secrets.get(place)
-            return entry is not None and _kept(entry) == data and account.alive(self._accounts, namespace)
+            return entry is not None and _kept(entry) == data and account.exists(self._accounts, namespace)
 
         # tokens in Secrets have no audiences: they are for this server
         fitting = tuple(one for one in audiences if one == self.issuer)
@@ -266,7 +266,7 @@ class Accounts:
             return _NOBODY
         return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, holds)
 
-    def keys(self) -> dict[str, Any]:
+    def make_key_set(self) -> dict[str, Any]:
         """Return the public key as a JSON Web Key Set. Raises BadKey."""
         key = self._signer()
         numbers = key.public_key().public_numbers()

@@ -60,7 +60,9 @@ class Authenticator:
         self._anonymous = anonymous
         self._known: dict[str, TokenVerdict] = {}  # key: the Authorization header
 
-    def user(self, headers: Mapping[str, str], certificate: Certificate | None) -> User | Coroutine[Any, Any, User]:
+    def authenticate(
+        self, headers: Mapping[str, str], certificate: Certificate | None
+    ) -> User | Coroutine[Any, Any, User]:
         """Return the user, or a coroutine that returns it. Both raise Unauthorized."""
         if certificate is not None and (user := certificate.user) is not None:
             return user
@@ -74,13 +76,13 @@ class Authenticator:
         token = rest.split(" ")[0]
         if scheme.lower() != "bearer" or not token:
             return self._nobody(certificate)
-        found = self._tokens.find(token)
+        found = self._tokens.verify_token(token)
         if found is not None:
             self._keep(header, TokenVerdict(found))
             return found
         return self._signed(header, token)
 
-    def name(self, headers: Mapping[str, str], certificate: Certificate | None) -> str:
+    def find_cached_name(self, headers: Mapping[str, str], certificate: Certificate | None) -> str:
         """Return the user's name if it is cached, "" otherwise."""
         if certificate is not None and (user := certificate.user) is not None:
             return user.name
@@ -105,9 +107,9 @@ class Authenticator:
             self._known.clear()
         self._known[header] = verdict
 
-    async def token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+    async def review_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token for one of the audiences. The user of the verdict is None if the token is invalid."""
-        found = self._tokens.find(token)
+        found = self._tokens.verify_token(token)
         if found is None:
             return await self._ask(token, audiences)
         fitting = tuple(audience for audience in audiences if audience == AUDIENCE)
@@ -117,7 +119,7 @@ class Authenticator:
         issuer = read_issuer(token)
         for authenticator in self._issued:
             if issuer and authenticator.knows_issuer(issuer):
-                verdict = await authenticator.find(token, audiences)
+                verdict = await authenticator.verify_token(token, audiences)
                 if verdict.user is not None:
                     return verdict
         return TokenVerdict(None)

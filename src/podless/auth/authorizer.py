@@ -21,7 +21,7 @@ class Decision(NamedTuple):
 class Authorizer(Protocol):
     """Decides by the current rules."""
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, asked: Attributes) -> bool:
         """Return whether the user may make the request."""
 
     def decide(self, user: User, asked: Attributes) -> Decision:
@@ -33,7 +33,7 @@ class Authorizer(Protocol):
     def is_costly(self, user: User, *asked: Attributes) -> bool:
         """Return whether one of these decisions takes long enough to run in slices."""
 
-    def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
+    def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Return all rules of the user in a namespace ("": those that hold everywhere), and errors."""
 
     def find_missing_rules(
@@ -41,7 +41,7 @@ class Authorizer(Protocol):
     ) -> tuple[list[PolicyRule], list[str]]:
         """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
 
-    def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
+    def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return the rules of a Role or ClusterRole, None if it does not exist."""
 
 
@@ -51,7 +51,7 @@ _YES = Decision(True)
 class AllowAll:
     """Allows everything."""
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, asked: Attributes) -> bool:
         return True
 
     def decide(self, user: User, asked: Attributes) -> Decision:
@@ -63,7 +63,7 @@ class AllowAll:
     def is_costly(self, user: User, *asked: Attributes) -> bool:
         return False
 
-    def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
+    def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
         return [everything, {"verbs": ["*"], "nonResourceURLs": ["*"]}], []
 
@@ -72,6 +72,6 @@ class AllowAll:
     ) -> tuple[list[PolicyRule], list[str]]:
         return [], []
 
-    def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
+    def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return None: no role limits a user."""
         return None

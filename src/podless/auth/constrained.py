@@ -25,12 +25,12 @@ _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> tuple[str, ...] | None:
     """Return the groups of the impersonated user, None if the request as that user is not permitted."""
     mode, place, given = _mode(other)
-    if not mode or not authorizer.allowed(user, asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}")):
+    if not mode or not authorizer.is_allowed(user, asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}")):
         return None
 
     def may(resource: str, name: str, namespace: str = "", sub: str = "") -> bool:
         wanted = Attributes(f"impersonate:{mode}", _GROUP, "v1", resource, sub, namespace, name)
-        return authorizer.allowed(user, wanted)
+        return authorizer.is_allowed(user, wanted)
 
     if not may(*place) or (other.uid and not may("uids", other.uid)):
         return None

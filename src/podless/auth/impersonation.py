@@ -73,7 +73,7 @@ def list_places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
 def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
     """Return the groups of a user, if impersonation without constraints is permitted. Raises AccessDenied."""
     for needed in _list_attributes(other):
-        if not authorizer.allowed(user, needed):
+        if not authorizer.is_allowed(user, needed):
             raise AccessDenied(user, needed, authorizer.decide(user, needed).reason)
     known = parse_account(other.name)
     return of_account(*known).groups if known is not None and not other.groups else other.groups

@@ -51,7 +51,7 @@ class Provider:
         """Return whether tokens of this issuer can be the provider's."""
         return issuer == self._settings.issuer
 
-    async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+    async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token. The user of the verdict is None if it is invalid or the provider's keys are not available."""
         if self._audience not in audiences:
             return _NOBODY

@@ -138,7 +138,7 @@ class RBAC:
         if not held:
             self._held.pop(binding.namespace, None)
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, asked: Attributes) -> bool:
         """Return whether the user may make the request."""
         return user.master or self.decide(user, asked).allowed
 
@@ -199,7 +199,7 @@ class RBAC:
             refused.add(name)
         return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 
-    def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
+    def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Return all rules of the user in a namespace ("": everywhere), and errors such as missing roles."""
         found: list[PolicyRule] = []
         errors: list[str] = []
@@ -226,7 +226,7 @@ class RBAC:
                 held[role.key] = self._compiled(role)
         return rules.find_missing([*held.values()], wanted), errors
 
-    def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
+    def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return the rules of a role that a binding names, None if there is no such role."""
         entry = self._role(RoleBinding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []

@@ -23,7 +23,7 @@ class Tokens:
     def __init__(self, users: Mapping[str, User]) -> None:
         self._users = {_digest(token): user for token, user in users.items()}
 
-    def find(self, token: str) -> User | None:
+    def verify_token(self, token: str) -> User | None:
         """Return the user of a token, None for an unknown one."""
         return self._users.get(_digest(token))
 

@@ -32,7 +32,7 @@ class Issued(Protocol):
     def knows_issuer(self, issuer: str) -> bool:
         """Return whether it verifies tokens of this issuer."""
 
-    async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+    async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token and return its user and audiences."""
 
 

@@ -99,7 +99,7 @@ def build_kubeconfig(options: argparse.Namespace) -> bytes:
     if not url.startswith("https:"):
         raise Unusable(f"the server at {url} serves plain HTTP, without client certificates")
     try:
-        made = Certificates(options.data).client(options.user, options.groups, options.days)
+        made = Certificates(options.data).issue_client(options.user, options.groups, options.days)
     except ValueError as error:
         raise Unusable(f"a certificate cannot contain this: {error}") from None
     return make_kubeconfig(url, by_certificate(*made), authority, options.user, options.namespace)

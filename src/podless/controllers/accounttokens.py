@@ -77,7 +77,7 @@ class AccountTokens(Controller):
                 for key in self._of.get(event.key, ()):
                     self.queue.add(key)
 
-    def due(self, key: str) -> Iterable[str]:
+    def find_due_keys(self, key: str) -> Iterable[str]:
         return tuple(self._of.get(key, ())) if key.startswith(SERVICE_ACCOUNTS.prefix) else (key,)
 
     async def reconcile(self, key: str) -> None:
@@ -103,7 +103,7 @@ class AccountTokens(Controller):
         wanted["namespace"] = data.get("namespace") or _decode_text(metadata["namespace"])
         accounts = self.api.authenticator.accounts
         if not data.get("token") and accounts is not None:
-            wanted["token"] = _decode_text(accounts.kept(metadata["namespace"], account, metadata["name"]))
+            wanted["token"] = _decode_text(accounts.find_secret_token(metadata["namespace"], account, metadata["name"]))
         if wanted == data:
             return obj
         notes = {**(metadata.get("annotations") or {}), ACCOUNT_NAME: account.name, ACCOUNT_UID: account.uid}

@@ -46,7 +46,7 @@ class Registration(Controller):
             if MANAGED not in entry.labels:
                 self._made[entry.key] = entry
         self.queue.add(_ALL)
-        await self.flush()
+        await self.reconcile_all()
 
     def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -60,7 +60,7 @@ class Registration(Controller):
     def awaited(self) -> Sequence[Kind]:
         return (self._kind,)
 
-    def due(self, key: str) -> Iterable[str]:
+    def find_due_keys(self, key: str) -> Iterable[str]:
         return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
@@ -89,7 +89,7 @@ class Availability(Controller):
         self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._queue_services(entry)
-        await self.flush()
+        await self.reconcile_all()
 
     def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:

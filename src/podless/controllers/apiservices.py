@@ -46,7 +46,7 @@ class APIServices(Controller):
             [*keys, *(entry.key for entry in self._collection.entries_under(self._kind.prefix)[0])]
         ):
             self.queue.add(key)
-        await self.flush()
+        await self.reconcile_all()
         self._begun = True
 
     def _key(self, group: str, version: str) -> str:

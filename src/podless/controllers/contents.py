@@ -64,7 +64,7 @@ class Contents(Controller):
             self.leave.append(collection.add_event_handler(partial(self._changed, content)))
         for entry in namespaces.entries_under(self._namespaces.prefix)[0]:
             self.queue.add(entry.name)
-        await self.flush()
+        await self.reconcile_all()
 
     @property
     def awaited(self) -> Sequence[Kind]:
@@ -82,7 +82,7 @@ class Contents(Controller):
             if event.after is None or not _fits(content, event.after):
                 self.queue.add(event.before.namespace)
 
-    def due(self, key: str) -> Iterable[str]:
+    def find_due_keys(self, key: str) -> Iterable[str]:
         return (keys.name_of(key),)
 
     async def reconcile(self, key: str) -> None:

@@ -85,7 +85,7 @@ class Controller:
         """The kinds whose writes are answered only after this controller has reconciled them."""
         return ()
 
-    async def follow(self, kind: Kind) -> None:
+    async def follow_kind(self, kind: Kind) -> None:
         """Reconcile every object of a kind, now and after each change."""
         collection = await self.api.load_collection(kind)
         for entry in collection.entries_under(kind.prefix)[0]:
@@ -119,7 +119,7 @@ class Controller:
         """Return the commits that can follow the creation of an awaited object, None for none."""
         return None
 
-    def due(self, key: str) -> Iterable[str]:
+    def find_due_keys(self, key: str) -> Iterable[str]:
         """Return the keys to reconcile after a write of an object."""
         return (key,)
 
@@ -128,9 +128,9 @@ class Controller:
 
         key: of the written object. made: the object, if it is new.
         """
-        await self.finish(self.due(key))
+        await self.reconcile_due(self.find_due_keys(key))
 
-    async def finish(self, keys: Iterable[str]) -> None:
+    async def reconcile_due(self, keys: Iterable[str]) -> None:
         """Reconcile these keys if they are due, and wait for those in progress."""
         if self.name in _RECONCILING.get():
             return  # called by the reconciliation itself
@@ -144,21 +144,21 @@ class Controller:
     async def _done_with(self, key: str) -> None:
         while True:
             if self.queue.is_taken(key):
-                await self.queue.finished(key)
-            elif self.queue.pick(key):
+                await self.queue.wait_for_key(key)
+            elif self.queue.take_key(key):
                 await asyncio.gather(self._one(key))  # a task of its own, because it sets context variables
             else:
                 return
 
-    async def flush(self) -> None:
+    async def reconcile_all(self) -> None:
         """Reconcile all keys that are due."""
         if self.name in _RECONCILING.get():
             return  # called by the reconciliation itself
         while self.queue.busy:
             if not await self._round():
-                await self.queue.wait()
+                await self.queue.wait_due()
 
-    def run(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def run_once(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run long work, once at a time for each key, and again if it fails.
 
         It can wait for clients, for example to remove finalizers, and does not delay other keys.
@@ -171,7 +171,7 @@ class Controller:
     async def _work(self) -> None:
         while True:
             if not await self._round():
-                await self.queue.wait()
+                await self.queue.wait_due()
 
     async def _round(self) -> bool:
         """Reconcile the keys that are due. Returns whether there were any."""
@@ -186,7 +186,7 @@ class Controller:
         try:
             failed = not await self._try(key, self.reconcile(key))
         finally:
-            self.queue.done(key, failed=failed)
+            self.queue.finish_key(key, failed=failed)
 
     async def _long(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run work again, with growing pauses, until it succeeds."""

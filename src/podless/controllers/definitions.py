@@ -56,13 +56,13 @@ class Definitions(Controller):
 
     async def begin(self) -> None:
         await self._collection.load()
-        await self._naming.load()
+        await self._naming.load_definitions()
         self.leave.append(self._collection.add_event_handler(self._note_events))
         if (hooks := self.api.converter.hooks) is not None:
             hooks.on_change.append(self._convert_anew)
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
-        await self.flush()
+        await self.reconcile_all()
 
     def _convert_anew(self) -> None:
         """Refresh definitions with conversion hooks after the hooks were reloaded."""
@@ -83,7 +83,7 @@ class Definitions(Controller):
         for event in events:
             self._naming.note_event(event)
             if event.after is None:
-                self._serving.forget(event.key)  # before watchers get the event
+                self._serving.stop_serving(event.key)  # before watchers get the event
             self.queue.add(event.key)
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
@@ -92,7 +92,7 @@ class Definitions(Controller):
             self._made[key] = made
         await super().after_commit(key)
         if self._collection.get(key) is None:
-            await self.finish(self._naming.unnamed(key))
+            await self.reconcile_due(self._naming.list_unnamed(key))
 
     def _lock(self, key: str) -> asyncio.Lock:
         """Return the lock that serializes the acceptance of names within a group."""
@@ -104,7 +104,7 @@ class Definitions(Controller):
             entry = self._collection.get(key)
             if entry is None:
                 self._settled.pop(key, None)
-                for other in self._naming.unnamed(key):
+                for other in self._naming.list_unnamed(key):
                     self._settled.pop(other, None)
                     self.queue.add(other)
                 return
@@ -115,7 +115,7 @@ class Definitions(Controller):
             if not entry.terminating:
                 # a new definition that was stored with accepted names is established
                 ready = fits and has_condition(definition, "Established")
-                known = definition if ready else await self._naming.accept(key, definition)
+                known = definition if ready else await self._naming.accept_names(key, definition)
                 entry = self._collection.get(key)
                 if entry is None:
                     return
@@ -124,9 +124,9 @@ class Definitions(Controller):
                 if fits:
                     self._settled[key] = entry.revision
             self._naming.note_names(key, definition["status"]["acceptedNames"])
-            await self._serving.serve(definition, entry)
+            await self._serving.serve_definition(definition, entry)
             if entry.terminating and CLEANUP in (definition["metadata"].get("finalizers") or ()):
-                self.run(key, partial(self._take_down, key))
+                self.run_once(key, partial(self._take_down, key))
 
     async def _take_down(self, key: str) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer from the definition."""
@@ -139,7 +139,7 @@ class Definitions(Controller):
         if entry is None:
             return
         await report_status(self.api, self._kind, key, say, SELF)
-        kind = self._serving.served(key)
+        kind = self._serving.find_served(key)
         if kind is not None and kind.uid == entry.decode()["metadata"].get(
             "uid", ""
         ):  # else the objects belong to another definition

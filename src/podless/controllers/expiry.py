@@ -40,7 +40,7 @@ class Expiry(Controller):
     async def begin(self) -> None:
         """Start; stored objects are read in the background."""
         self.leave.append(clock.CURRENT.get().listen(self._advanced))
-        self.run("load", self._load)
+        self.run_once("load", self._load)
 
     async def _load(self) -> None:
         await self._collection.load()

@@ -24,7 +24,7 @@ class FlowSchemas(Controller):
         if self.api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is None:
             return
         levels = await self.api.load_collection(PRIORITY_LEVELS)
-        await self.follow(FLOW_SCHEMAS)
+        await self.follow_kind(FLOW_SCHEMAS)
         self.leave.append(levels.add_event_handler(self._levels))
 
     def _levels(self, events: Sequence[Event]) -> None:

@@ -53,7 +53,7 @@ class Garbage(Controller):
     async def begin(self) -> None:
         """Start; stored objects are read in the background."""
         self.leave.append(self.api.cache.add_change_handler(self._take_changes))
-        self.run(_SCAN, self._scan)
+        self.run_once(_SCAN, self._scan)
 
     # changes
 
@@ -70,10 +70,10 @@ class Garbage(Controller):
         before = self._graph.owners(key)
         if b'"ownerReferences":' in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
-            self._graph.put_owners(key, map(GraphOwner.read, references))
+            self._graph.put_owners(key, map(GraphOwner.read_reference, references))
             self._queue_object(key)
         elif before:
-            self._graph.drop(key)
+            self._graph.remove_object(key)
         if before:
             held = {owner.uid for owner in self._graph.owners(key) if owner.blocks}
             self._look_at_owners(key, [owner for owner in before if owner.blocks and owner.uid not in held])
@@ -88,7 +88,7 @@ class Garbage(Controller):
                 self._queue_object(kind.key(keys.namespace_of(key), owner.name))
 
     def _deleted(self, key: str) -> None:
-        self._look_at_owners(key, self._graph.drop(key))
+        self._look_at_owners(key, self._graph.remove_object(key))
         namespace, gone = keys.namespace_of(key), self._kind_of(key)
         if gone is None:
             return
@@ -168,7 +168,7 @@ class Garbage(Controller):
         its owners, as in Kubernetes: otherwise neither of them would be deleted.
         """
         references = metadata.get("ownerReferences") or []
-        states = {ref["uid"]: await self._state(kind, entry, GraphOwner.read(ref)) for ref in references}
+        states = {ref["uid"]: await self._state(kind, entry, GraphOwner.read_reference(ref)) for ref in references}
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():

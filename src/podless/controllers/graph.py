@@ -16,7 +16,7 @@ class GraphOwner(NamedTuple):
     blocks: bool
 
     @classmethod
-    def read(cls, reference: dict[str, Any]) -> GraphOwner:
+    def read_reference(cls, reference: dict[str, Any]) -> GraphOwner:
         """Parse an entry of metadata.ownerReferences."""
         group = str(reference.get("apiVersion") or "").rpartition("/")[0]
         kind, name, uid = (str(reference.get(field) or "") for field in ("kind", "name", "uid"))
@@ -32,14 +32,14 @@ class Graph:
 
     def put_owners(self, key: str, owners: Iterable[GraphOwner]) -> None:
         """Set the owners of an object."""
-        self.drop(key)
+        self.remove_object(key)
         found = tuple(owners)
         if found:
             self._owners[key] = found
             for owner in found:
                 self._dependents.setdefault(owner[:3], {})[key] = None
 
-    def drop(self, key: str) -> tuple[GraphOwner, ...]:
+    def remove_object(self, key: str) -> tuple[GraphOwner, ...]:
         """Remove an object that was deleted or has no owners. Returns its former owners."""
         owners = self._owners.pop(key, ())
         for owner in owners:

@@ -86,13 +86,13 @@ class Health:
                 check = self._checks[behind][0] if behind in self._checks else _ping
                 self.add_check(name, check, READY if name == _INFORMERS else LIVE)
 
-    def names(self, where: str) -> Iterator[str]:
+    def list_checks(self, where: str) -> Iterator[str]:
         """Yield the names of the checks of healthz, livez or readyz: kube-apiserver's, then podless' own."""
         found = [name for name, (_, places) in self._checks.items() if where in places]
         found.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
         return iter(found)
 
-    async def fault(self, name: str) -> str:
+    async def find_fault(self, name: str) -> str:
         """Return the error of a check, "" if it succeeds."""
         try:
             outcome = self._checks[name][0]()

@@ -117,7 +117,7 @@ class Leader:
             except (StoreError, TimeoutError):
                 log.info("controllers: the lease was not released and will expire")
 
-    def named(self) -> str:
+    def find_holder(self) -> str:
         """Return the lease's holder, as far as this server knows."""
         collection = self._api.cache.find_collection(self._kind.prefix)
         entry = collection.get(self._key) if collection is not None else None

@@ -73,7 +73,7 @@ class Namespaces(Controller):
         if not entry.terminating:
             return
         if _FINALIZER in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
-            self.run(entry.key, partial(self._empty, entry.key, entry.name))
+            self.run_once(entry.key, partial(self._empty, entry.key, entry.name))
 
     async def _empty(self, key: str, name: str) -> None:
         """Delete everything in the namespace, wait until it is gone, then remove the namespace's finalizer."""

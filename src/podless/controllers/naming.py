@@ -43,7 +43,7 @@ class Naming:
         # by group and key, the accepted names; None if not read yet
         self._groups: dict[str, dict[str, Object | None]] = {}
 
-    async def load(self) -> None:
+    async def load_definitions(self) -> None:
         """Load the definitions. Call `note_event` for each later change."""
         await self._names.load()
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
@@ -56,7 +56,7 @@ class Naming:
         else:
             self._group(event.key)[event.key] = None
 
-    def unnamed(self, key: str) -> list[str]:
+    def list_unnamed(self, key: str) -> list[str]:
         """Return the definitions of the key's group that lack a name, which can be free now."""
         entries = filter(None, map(self._collection.get, self._group(key)))
         return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
@@ -65,7 +65,7 @@ class Naming:
         """Record the names of a definition that the caller has read."""
         self._group(key)[key] = names
 
-    async def accept(self, key: str, definition: Object) -> Object | None:
+    async def accept_names(self, key: str, definition: Object) -> Object | None:
         """Accept or reject the names, then establish. Each stage is a separate write, as in kube-apiserver.
 
         Returns the definition after that, None if it was deleted.

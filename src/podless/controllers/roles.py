@@ -50,7 +50,7 @@ class Roles(Controller):
         await asyncio.gather(*(self._ensure(kind, obj) for kind, obj in wanted))
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
-        await self.flush()
+        await self.reconcile_all()
 
     @property
     def awaited(self) -> Sequence[Kind]:
@@ -64,7 +64,7 @@ class Roles(Controller):
             return
         await make_object(self.api, kind, wanted, constant=clock.now())
 
-    def due(self, key: str) -> Iterable[str]:
+    def find_due_keys(self, key: str) -> Iterable[str]:
         return (_ALL,)
 
     async def reconcile(self, key: str) -> None:

@@ -49,7 +49,7 @@ class ServiceDependents(Controller):
             for entry in self._addresses.entries_under(IP_ADDRESSES.prefix)[0]:
                 self._note_stale(entry)
         self.leave.append(services.add_event_handler(self._note_events))
-        await self.flush()
+        await self.reconcile_all()
 
     @property
     def awaited(self) -> Sequence[Kind]:

@@ -35,9 +35,9 @@ class Serving:
     def convert_anew(self, key: str) -> bool:
         """Drop the results of conversion hooks after they were reloaded. Returns False if there are none.
 
-        Call `serve` afterwards.
+        Call `serve_definition` afterwards.
         """
-        kind = self.served(key)
+        kind = self.find_served(key)
         if kind is None:
             return False
         converts = self._hooked(key) or "hook" in (kind.webhook or ())
@@ -50,22 +50,22 @@ class Serving:
         hooks = self._api.converter.hooks
         return hooks.answering(keys.name_of(key)) if hooks is not None else ()
 
-    def forget(self, key: str) -> None:
+    def stop_serving(self, key: str) -> None:
         """Remove the endpoint of a deleted definition."""
         self._inherited.pop(key, None)
-        kind = self.served(key)
+        kind = self.find_served(key)
         if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
             plural, _, group = keys.name_of(key).partition(".")
             self._api.registry.remove_kind(group, plural)
             if kind is not None:
                 self._api.cache.drop_collection(kind.prefix)
 
-    def served(self, key: str) -> Kind | None:
+    def find_served(self, key: str) -> Kind | None:
         """Return the kind that is currently served under the names of a definition."""
         plural, _, group = keys.name_of(key).partition(".")
         return self._api.registry.get(group, plural)
 
-    async def serve(self, definition: Object, entry: Entry) -> None:
+    async def serve_definition(self, definition: Object, entry: Entry) -> None:
         """Bring a stored definition into force. definition: the entry, decoded."""
         created = self._inherited.get(entry.key, entry.created)
         changed = max(entry.revision, self._converts_since.get(entry.key, 0))

@@ -42,7 +42,7 @@ class ThirdParties(Controller):
         self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
-        await self.flush()
+        await self.reconcile_all()
 
     @property
     def awaited(self) -> Sequence[Kind]:
@@ -84,7 +84,7 @@ class ThirdParties(Controller):
         self.api.registry.put_kind(kind)
         held = resource["metadata"].get("finalizers") or ()
         if kind.terminating and CLEANUP in held:
-            self.run(key, partial(self._take_down, key, kind))
+            self.run_once(key, partial(self._take_down, key, kind))
 
     async def _take_down(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer."""

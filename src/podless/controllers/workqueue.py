@@ -41,7 +41,7 @@ class WorkQueue:
             self._changed.set()
 
     def take_due(self, most: int) -> list[str]:
-        """Return due keys, the earliest first. Call `done` for each."""
+        """Return due keys, the earliest first. Call `finish_key` for each."""
         now = self._loop.time()
         found: list[str] = []
         while len(found) < most and self._next() <= now:
@@ -51,15 +51,15 @@ class WorkQueue:
             found.append(key)
         return found
 
-    def pick(self, key: str) -> bool:
-        """Take one key if it is due, and return whether it was. Call `done` for it."""
+    def take_key(self, key: str) -> bool:
+        """Take one key if it is due, and return whether it was. Call `finish_key` for it."""
         if self._due.get(key, math.inf) > self._loop.time():
             return False
         del self._due[key]
         self._taken.add(key)
         return True
 
-    def done(self, key: str, *, failed: bool = False) -> None:
+    def finish_key(self, key: str, *, failed: bool = False) -> None:
         """Note that a key was processed. A failed one is queued again, with a growing delay."""
         self._taken.discard(key)
         again = self._again.pop(key, None)
@@ -90,13 +90,13 @@ class WorkQueue:
         """Return whether a key is in progress."""
         return key in self._taken
 
-    async def finished(self, key: str) -> None:
+    async def wait_for_key(self, key: str) -> None:
         """Wait until a key is no longer in progress."""
         future = self._loop.create_future()
         self._awaited.setdefault(key, []).append(future)
         await future
 
-    async def wait(self) -> None:
+    async def wait_due(self) -> None:
         """Wait until a key is due, or one in progress is done."""
         self._changed.clear()
         time = self._next()

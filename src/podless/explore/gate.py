@@ -211,7 +211,7 @@ class GatedRun:
         return self._view(client, resource).stream(answer)
 
     async def _write_lease(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
-        name = asked.name or self.log.name_write("", asked, await request.read()).rpartition("/")[2]
+        name = asked.name or self.log.name_write("", asked, await request.read_body()).rpartition("/")[2]
         if self.election.refuses((asked.namespace, name), client):
             return render_error(Conflict(asked.resource, asked.group, name, MODIFIED))
         answer = await settle_answer(handler(request))
@@ -238,7 +238,7 @@ class GatedRun:
         return await self.turns.enter((REQUEST, self.turns.given, client), client)
 
     async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
-        point = self.log.name_write(client, asked, await request.read())
+        point = self.log.name_write(client, asked, await request.read_body())
         happens = self._take_perturbations(point)
         if any(isinstance(one, ChangeLeader) for one in happens):
             await self._wait_for_leader(client)
@@ -251,7 +251,7 @@ class GatedRun:
             late = self.holds or bool(self.lost)
             resource = qualify_resource(asked.resource, asked.group)
             seen = self._seen.get((client, resource, asked.namespace, asked.name), 0)
-            stale = not late and 0 < read_version(await request.read()) < seen
+            stale = not late and 0 < read_version(await request.read_body()) < seen
             rejected = any(isinstance(one, RejectWrite) for one in happens)
             if rejected and asked.verb != "create":
                 answer: Answer = render_error(Conflict(asked.resource, asked.group, asked.name, MODIFIED))

@@ -47,7 +47,7 @@ class HistoryReader:
         self._registry = registry
         self._authorizer = authorizer
 
-    async def page(
+    async def read_page(
         self,
         user: User,
         scope: HistoryScope,
@@ -70,10 +70,10 @@ class HistoryReader:
             for number, written in enumerate(batch):
                 if written.key.startswith(keys.OWN):
                     continue
-                place = self.place(written.key)
+                place = self.find_object(written.key)
                 if not self._fits(scope, place) or not self.may_get(user, place, known):
                     continue
-                change = await self.show(written, place, state=states)
+                change = await self.show_change(written, place, state=states)
                 if matches is None or matches(change):
                     found.append(change)
                     size += len(written.stored.data) if written.stored is not None else 0
@@ -90,17 +90,17 @@ class HistoryReader:
         """Return the sequence number of the last change at or before a revision. Raises StoreError."""
         return await self._log.find_sequence(revision)
 
-    async def one(self, user: User, namespace: str, sequence: int) -> Object | None:
+    async def read_change(self, user: User, namespace: str, sequence: int) -> Object | None:
         """Return one change with the object's state; None if it does not exist or the user may not see it."""
         found = await self._log.read_under([keys.ALL], sequence + 1, sequence - 1, 1)
         if not found or found[0].key.startswith(keys.OWN):
             return None
-        place = self.place(found[0].key)
+        place = self.find_object(found[0].key)
         if place.namespace != namespace or not self.may_get(user, place, {}):
             return None
-        return await self.show(found[0], place, state=True)
+        return await self.show_change(found[0], place, state=True)
 
-    async def show(self, written: Written, place: ChangedObject, *, state: bool = False) -> Object:
+    async def show_change(self, written: Written, place: ChangedObject, *, state: bool = False) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
         before = written.replaced
         if operation_of(written) != CREATE and before is None:
@@ -109,7 +109,7 @@ class HistoryReader:
                     before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
         return make_change(written, before, place, state=state)
 
-    def place(self, key: str) -> ChangedObject:
+    def find_object(self, key: str) -> ChangedObject:
         """Return the object of a key."""
         group, resource = keys.resource_of(key)
         kind = self._registry.get(group, resource)
@@ -122,7 +122,7 @@ class HistoryReader:
             kind = self._registry.get(place.group, place.resource)
             version = kind.versions[0].name if kind is not None else ""
             asked = Attributes("get", place.group, version, place.resource, "", place.namespace, place.name)
-            allowed = known[place] = self._authorizer.allowed(user, asked)
+            allowed = known[place] = self._authorizer.is_allowed(user, asked)
         return allowed
 
     def _fits(self, scope: HistoryScope, place: ChangedObject) -> bool:

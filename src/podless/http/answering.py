@@ -86,7 +86,7 @@ class Answering:
 
     # implemented by Connection
 
-    async def body(self, request: Request) -> bytes:
+    async def read_body(self, request: Request) -> bytes:
         """Return the whole body of a request; reads what has not arrived yet.
 
         Raises TooLarge, TooManyRequests, BadRequest.
@@ -130,16 +130,16 @@ class Answering:
             answer = self._handler(request)
         except Exception as error:
             log.error("http: a request failed: %s", trace_error(error))
-            self.abort()
+            self.close_now()
             return
         if isinstance(answer, (Response, Stream)):
             self._answer(request, answer)
         else:
-            work = watchdog.steps(self._wait(request, answer), request.work)
+            work = watchdog.steps(self._wait(request, answer), request.describe_work)
             self._task = self._loop.create_task(work)
         seconds = time.perf_counter() - began
         if seconds > watchdog.long:
-            watchdog.report_block(seconds, request.work())
+            watchdog.report_block(seconds, request.describe_work())
 
     async def _wait(self, request: Request, pending: Pending) -> None:
         try:
@@ -152,10 +152,10 @@ class Answering:
                 _settle(request, answer)
         except Exception as error:
             log.error("http: an answer could not be sent: %s", trace_error(error))
-            self.abort()
+            self.close_now()
         finally:
             if self._closing:
-                self._in.release(request)
+                self._in.release_body(request)
 
     # answers
 
@@ -163,7 +163,7 @@ class Answering:
         self._out.user = request.user.name
         if isinstance(answer, Stream):
             if isinstance(answer, Lost):
-                self.abort()
+                self.close_now()
             else:
                 self._stream(request, answer)
         elif 0 <= answer.size <= SLOW:
@@ -171,26 +171,26 @@ class Answering:
             self._done(request)
         elif request.method == "HEAD":
             _settle(request, answer)
-            self._transport.write(self._out.head(answer, self._end(request), request.flow))
+            self._transport.write(self._out.make_head(answer, self._end(request), request.flow))
             self._done(request)
         else:
-            if not self._out.charge(answer):
+            if not self._out.charge_answer(answer):
                 self._turn_down(request, answer)
                 return
             _settle(request, answer)
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
-            head = self._out.head(answer, self._end(request), request.flow, chunked)
-            self._out.whole(head, answer, chunked, lambda: self._done(request))
+            head = self._out.make_head(answer, self._end(request), request.flow, chunked)
+            self._out.send_whole(head, answer, chunked, lambda: self._done(request))
 
     def _turn_down(self, request: Request, answer: Response) -> None:
         """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
-        work = request.work()
+        work = request.describe_work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
         log.warning(text, answer.own, work.what, gotext.quote(work.who))
         if request.method != "GET":
             _settle(request, answer)
-            self.abort()
+            self.close_now()
             return
         refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
         refusal.headers = [("Retry-After", "1")]
@@ -213,10 +213,10 @@ class Answering:
         clock = self._shared.clock
         end = b"Content-Length: %d\r\n" % answer.size + self._end(request)
         if answer.headers or request.method == "HEAD":
-            head = clock.head(answer.status, answer.media, answer.headers, end, request.flow)
+            head = clock.make_head(answer.status, answer.media, answer.headers, end, request.flow)
             self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
         else:
-            lines = clock.lines(answer.status, answer.media, request.flow)
+            lines = clock.make_lines(answer.status, answer.media, request.flow)
             self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
 
     def _stream(self, request: Request, answer: Stream) -> None:
@@ -230,14 +230,14 @@ class Answering:
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
         end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
-        head = self._shared.clock.head(200, answer.media, answer.headers, end, request.flow)
+        head = self._shared.clock.make_head(200, answer.media, answer.headers, end, request.flow)
         if request.method == "HEAD":
             self._transport.write(head)
             answer.abandon()
             self._done(request)
         else:
             framing = CHUNKED if chunked else PLAIN
-            self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
+            self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._done(request))
 
     def _upgrade(self, request: Request, answer: Stream) -> None:
         """Start a stream as WebSocket messages."""
@@ -248,18 +248,18 @@ class Answering:
             self._write(refusal, request)
             self._done(request)
             return
-        self._parser.forget()
+        self._parser.drop_receiver()
         self._parser = websocket.WebSocketReader(self)
         framing = websocket.LINES if answer.media == JSON else websocket.COUNTED
         head = websocket.accept_head(request.headers)
-        self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
+        self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._done(request))
 
-    def pong(self, data: bytes) -> None:
+    def send_pong(self, data: bytes) -> None:
         """Answer a ping of a WebSocket client, unless the client does not read."""
         if self._out.writable is None:
             self._transport.write(data)
 
-    def closed(self, data: bytes) -> None:
+    def send_close(self, data: bytes) -> None:
         """Send a last frame and end the connection, because the WebSocket client closes it."""
         self._hang_up(data)
         self._leave()
@@ -277,13 +277,13 @@ class Answering:
     def _done(self, request: Request) -> None:
         """Note that the answer has been sent."""
         if request.loose or request.taken:
-            self._in.release(request)
+            self._in.release_body(request)
         self._stop_stream = None
         if request is not self._in.request or self._closing:
             self._finish(request)
             return
         self._answered = True  # read the rest of the body, and discard it
-        self._in.drop()
+        self._in.drop_pieces()
         if request.keep_alive:
             self.deadline = self._loop.time() + self._limits.body_time
         else:  # closing now would reset the connection, and the client might lose the answer
@@ -328,14 +328,14 @@ class Answering:
 
     # called by the listener
 
-    def expire(self, now: float) -> None:
+    def cut_if_expired(self, now: float) -> None:
         """Cut off the connection if its deadline has passed."""
         if (self.deadline and now > self.deadline) or (
             self._out.since and now - self._out.since > self._limits.write_time
         ):
-            self.abort()
+            self.close_now()
 
-    def shut(self) -> asyncio.Task[Any] | None:
+    def end_streams(self) -> asyncio.Task[Any] | None:
         """Stop: end streams in order and close idle connections. Returns the task of a request in progress, if any."""
         self._hang_up(self._out.last)
         if self._current is None:
@@ -343,7 +343,7 @@ class Answering:
             return None
         return self._task
 
-    def abort(self) -> None:
+    def close_now(self) -> None:
         """Close the connection at once."""
         self._closing = True
         self._transport.abort()

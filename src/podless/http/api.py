@@ -114,8 +114,8 @@ class APIHandler:
         form = self._form(call, verb, request.headers.get("accept", ""))
         if verb == "watch":
             chosen = await options.read_list_options(self._api, call)
-            return await self._history.watch(call, negotiate.of_stream(form), chosen)
-        return await self._show(request, call, await self._history.read(call, verb), form)
+            return await self._history.make_watch(call, negotiate.of_stream(form), chosen)
+        return await self._show(request, call, await self._history.answer_get(call, verb), form)
 
     def _check_local(self, path: str) -> None:
         """Raise NoBackend for an API that another server serves."""
@@ -128,7 +128,7 @@ class APIHandler:
         asked = info.asked
         found = self._api.registry.find_route(asked.group, asked.version, asked.resource)
         if found is None and asked.group == GROUP:
-            found = self._history.find(asked.group, asked.version, asked.resource)
+            found = self._history.find_route(asked.group, asked.version, asked.resource)
         if found is None:
             raise NotServed if info.legacy or self._api.registry.is_builtin_group(asked.group) else PageNotFound
         kind, version = found
@@ -171,7 +171,7 @@ class APIHandler:
     async def _ask_hook(self, request: Request, call: Call, form: AnswerForm) -> Answer:
         """Return the answer of a user's hook for this subresource."""
         if call.verb != "get":
-            call.body = await request.read()
+            call.body = await request.read_body()
             if call.body:
                 call.content_type = negotiate.body_type(call.content_type, custom=True)
         return await self._show(request, call, await answer_subresource(self._api, call), form)
@@ -245,7 +245,7 @@ class APIHandler:
         return await compress_answer(request, answer)
 
     async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
-        call.body = await request.read()
+        call.body = await request.read_body()
         AUTHOR.set(make_author(request, call, verb))
         ALLOWANCE.set(Allowance())
         if call.kind.strategy.checking.preload:
@@ -299,19 +299,21 @@ class APIHandler:
         return outcome
 
     async def _watch(self, request: Request, call: Call, form: AnswerForm) -> Answer:
-        lease = self._selections.lease(request, call)
+        lease = self._selections.charge_watch(request, call)
         watch: Watch | None = None
         try:
             chosen = await options.read_list_options(self._api, call, lease.parsed)
-            lease.keep(chosen.labels, chosen.fields)
+            lease.share_selectors(chosen.labels, chosen.fields)
             collection = await self._api.load_collection(call.kind)
             watch = Watch(self._api, call, chosen, collection)
             await watch.prepare()
-            stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end).stream()
+            stream = WatchStream(
+                self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end_lease
+            ).stream()
             call.query = {}  # the options are parsed; do not keep long query texts during the watch
             return stream
         except BaseException as error:
-            lease.end()
+            lease.end_lease()
             if watch is not None:
                 watch.stop()
             if watch is None or not isinstance(error, (Expired, conversion.ConversionFailed)):

@@ -28,7 +28,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
             return await settle_answer(known(request, await pending))
 
         def handle(request: Request) -> Answer | Pending:
-            user = authenticator.user(request.headers, request.certificate)
+            user = authenticator.authenticate(request.headers, request.certificate)
             if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
                 return known(request, user) if isinstance(user, User) else later(request, user)
             request.user = user  # what `known` does for nearly all requests, without the call

@@ -46,7 +46,7 @@ class Handshake(ssl.SSLObject):
         self._judge(certificate)
         return self.judged is True
 
-    def over(self) -> None:
+    def end_handshake(self) -> None:
         """End the handshake. Reporting later TLS records would cost as much as encrypting a short one."""
         if isinstance(self.context, Context):
             self._judge(self.getpeercert(True))  # the context of the connection trusts no certificate from here on
@@ -75,17 +75,17 @@ class Context(ssl.SSLContext):
     _unsaid = 0
 
     def wrap_bio(self, *arguments: Any, **named: Any) -> ssl.SSLObject:
-        """Wrap a connection as ssl.SSLContext does, with the context that `renew` made."""
+        """Wrap a connection as ssl.SSLContext does, with the context that `reload_files` made."""
         now = self._newer or self
         if now.late:
             now = self._newer = self.again()
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
-    def renew(self) -> None:
+    def reload_files(self) -> None:
         """Read the files again for later connections. Raises the errors of making a context."""
         self._newer = self.again()
 
-    def judge(self, chain: list[bytes]) -> str:
+    def explain_distrust(self, chain: list[bytes]) -> str:
         """Return why a client's chain (DER, its own certificate first) leads to no CA; "" if it does."""
         # imported late: importing cryptography takes longer than the rest of a start, and few clients have certificates
         from podless.remote import trust
@@ -104,7 +104,7 @@ class Context(ssl.SSLContext):
 
     def is_trusted(self, certificate: bytes) -> bool:
         """Return whether a certificate is trusted by itself, or was part of a trusted chain earlier."""
-        return sha256(certificate).digest() in self._trusted or not self.judge([certificate])
+        return sha256(certificate).digest() in self._trusted or not self.explain_distrust([certificate])
 
     def judge_message(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:
         """Check a client's certificate when OpenSSL reports the message, before OpenSSL checks it."""
@@ -113,7 +113,7 @@ class Context(ssl.SSLContext):
         chain = _chain(data, version)
         if not chain:
             return
-        why = self.judge(chain)
+        why = self.explain_distrust(chain)
         tls.judged = not why
         tls.context = self._only(chain[0])
         if why:
@@ -164,7 +164,7 @@ def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
 def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
     """Return a context that checks client certificates itself.
 
-    roots: the CAs, in PEM. again: makes the next such context, for `renew`.
+    roots: the CAs, in PEM. again: makes the next such context, for `reload_files`.
     """
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.verify_mode = ssl.CERT_OPTIONAL
@@ -185,7 +185,7 @@ def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Conte
 
 
 def deferred_context(make: Callable[[], Context]) -> Context:
-    """Return a context that makes the real one at the first connection, or in `renew`."""
+    """Return a context that makes the real one at the first connection, or in `reload_files`."""
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.late, made.again = True, make
     return made

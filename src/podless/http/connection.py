@@ -56,7 +56,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             trusted = tls.trusted(der)
             # getpeercert() can fail on unusual certificates, so it is called for trusted ones only
             self._certificate = Certificate(der, tls.getpeercert() if trusted else {}, trusted=trusted)
-        tls.over()
+        tls.end_handshake()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Unregister the connection, and cancel work for its client."""
@@ -65,9 +65,9 @@ class Connection(Answering, asyncio.BufferedProtocol):
         working = self._task is not None and not self._task.done()
         for request in (*self._waiting, self._in.request, None if working else self._current):
             if isinstance(request, Request):
-                self._in.release(request)
+                self._in.release_body(request)
         self._waiting.clear()
-        self._in.fail(BadRequest(_LOST))
+        self._in.fail_reader(BadRequest(_LOST))
         if self._stop_stream is not None:
             self._stop_stream()
             self._stop_stream = None
@@ -76,7 +76,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         if self._task is not None and self._current is None:
             self._task.cancel()
         # breaks reference cycles, so that the memory of connection and TLS is freed now
-        self._parser.forget()
+        self._parser.drop_receiver()
         self._parser = _DEAF
         self._task = self._in.request = None
         self._transport = _NOWHERE
@@ -142,7 +142,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._shared.held.loose += len(data) - len(self._rest)
         self._rest = data
         if data and self._shared.held.crowded:
-            self.abort()
+            self.close_now()
 
     def eof_received(self) -> bool:
         """Keep the transport open for pending answers, if it can: the client has sent everything."""
@@ -181,11 +181,11 @@ class Connection(Answering, asyncio.BufferedProtocol):
         request.certificate = self._certificate
         return request
 
-    def begun(self) -> None:
+    def begin_head(self) -> None:
         """Start the timeout of a request's head."""
         self.deadline = self._loop.time() + self._limits.head_time
 
-    def headed(self, request: Request, length: int) -> None:
+    def take_head(self, request: Request, length: int) -> None:
         """Start a request whose head is complete, or queue it."""
         self.deadline = 0.0
         request.length = length
@@ -200,27 +200,27 @@ class Connection(Answering, asyncio.BufferedProtocol):
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
-    def whole(self, request: Request) -> None:
+    def take_request(self, request: Request) -> None:
         """Start a request whose body is complete, or queue it."""
         self.deadline = 0.0
         if request.body:
             request.length, request.source = len(request.body), self
         if self._current is not None or self._waiting or self._flooded():
-            self._in.keep(request)
+            self._in.charge_queued(request)
             self._waiting.append(request)
             self._turn_soon()
         else:
             self._begin_answer(request)
 
-    def piece(self, part: bytes) -> None:
+    def take_piece(self, part: bytes) -> None:
         """Add a piece of a body."""
         request = self._in.request
         if self._answered or self._closing or request is None:
             return
         if not self._in.add_part(request, part):
-            self.failed(429, _CROWDED)
+            self.fail_request(429, _CROWDED)
 
-    def ended(self) -> None:
+    def end_request(self) -> None:
         """Complete a request."""
         request, self._in.request = self._in.request, None
         if request is None:
@@ -229,20 +229,20 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._answered = False
             self._finish(request)
             return
-        body = self._in.end()
+        body = self._in.complete_body()
         if body is not None:
             request.body = body
             request.source = self
         if self._current is None and not self._waiting:
             self._begin_answer(request)
 
-    def failed(self, status: int, text: str) -> None:
+    def fail_request(self, status: int, text: str) -> None:
         """Answer an invalid request after those before it, then end the connection."""
-        self._parser.forget()
+        self._parser.drop_receiver()
         request, self._in.request = self._in.request, None
-        self._in.drop()
+        self._in.drop_pieces()
         if request is not None:
-            self._in.release(request)
+            self._in.release_body(request)
             request.keep_alive = False
             if request is self._current:
                 self._broken(request, BadRequest(text))
@@ -259,13 +259,13 @@ class Connection(Answering, asyncio.BufferedProtocol):
         """Report that the body of the current request cannot be read."""
         request.fault = error
         if self._in.wanted is not None:
-            self._in.fail(error)
+            self._in.fail_reader(error)
         elif self._answered:
             self._finish(request)
 
     # bodies
 
-    async def body(self, request: Request) -> bytes:
+    async def read_body(self, request: Request) -> bytes:
         """Return the whole body of a request; reads what has not arrived yet.
 
         Raises TooLarge, TooManyRequests, BadRequest.
@@ -280,10 +280,10 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self.deadline = self._loop.time() + self._limits.body_time
         self._listen()
         try:
-            return await self._in.rest(request)
+            return await self._in.wait_body(request)
         finally:
             self.deadline = 0.0
 
 
 _DEAF = RequestParser(cast(Any, None), 0, Request)
-_DEAF.forget()
+_DEAF.drop_receiver()

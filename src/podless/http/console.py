@@ -106,7 +106,7 @@ class Console:
         if not 0 <= request.length <= _LONGEST:
             return _refuse(413, "the body is a small JSON object, with its length in Content-Length\n")
         try:
-            told = orjson.loads(await request.read())
+            told = orjson.loads(await request.read_body())
         except orjson.JSONDecodeError:
             return _refuse(400, "the body is not JSON\n")
         if request.path != LINK:

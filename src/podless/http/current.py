@@ -67,7 +67,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             await api.cache.refresh()
             definitions = api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None and definitions.busy:
-                await definitions.flush()
+                await definitions.reconcile_all()
             scope = current.begin_waited()
             try:
                 answer = handler(request)

@@ -162,7 +162,7 @@ class PriorityAndFairness:
             if turn.done():
                 continue
             if self._flows is not None:
-                self._flows.wait(request, time.monotonic() - since, execute=True)
+                self._flows.count_wait(request, time.monotonic() - since, execute=True)
             try:
                 turn.set_result(self._begin_request(user, request))
             except Exception as error:
@@ -182,7 +182,7 @@ class PriorityAndFairness:
 
     def _refuse(self, request: Request, reason: str) -> Response:
         if self._flows is not None:
-            self._flows.refuse(request, reason)
+            self._flows.count_rejected(request, reason)
         return too_many()
 
     def _next(self, user: str) -> tuple[Request, asyncio.Future[Any], float]:
@@ -204,7 +204,7 @@ class PriorityAndFairness:
                 request, turn, since = self._next(user)
                 if not turn.done():
                     if self._flows is not None:
-                        self._flows.wait(request, time.monotonic() - since, execute=False)
+                        self._flows.count_wait(request, time.monotonic() - since, execute=False)
                     turn.set_result(self._refuse(request, "time-out"))
         if self._waiting:
             self._sweeper = self._loop.call_later(_SWEEP, self._sweep)

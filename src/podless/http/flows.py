@@ -106,7 +106,7 @@ class Flows:
             self._counts[flow.lines] += flow.count
         flow.count = 0
 
-    def find(self, request: Request, flow: Flow | None = None) -> bytes:
+    def find_flow(self, request: Request, flow: Flow | None = None) -> bytes:
         """Return the head lines that name the flow of a request, and count the request.
 
         flow: of earlier requests with the same verb, resource and scope; used if the other attributes do not matter.
@@ -169,12 +169,12 @@ class Flows:
         """Return the names of a request's level and schema."""
         return self._names.get(self._find(request), _OTHERS)
 
-    def refuse(self, request: Request, reason: str) -> None:
+    def count_rejected(self, request: Request, reason: str) -> None:
         """Count a rejected request. reason: in the words of a real server."""
         request.flow = self._find(request)
         self._refused[(*self._few(self._names.get(request.flow, _OTHERS)), reason)] += 1
 
-    def wait(self, request: Request, seconds: float, *, execute: bool) -> None:
+    def count_wait(self, request: Request, seconds: float, *, execute: bool) -> None:
         """Count the waiting time of a request. execute: whether it was then carried out."""
         key = (*self._few(self._level_of(request)), "true" if execute else "false")
         found = self._waits.get(key)

@@ -38,7 +38,7 @@ class Heads:
     def __init__(self) -> None:
         self._known: dict[bytes, dict[str, str]] = {}  # oldest first
 
-    def find(self, data: bytes) -> KnownHead | None:
+    def find_request(self, data: bytes) -> KnownHead | None:
         """Return the request in some bytes, if they are exactly one request and its fields are known."""
         end = data.find(_LINE)
         headers, body = self._known.get(data[end:]), b""
@@ -50,7 +50,7 @@ class Heads:
         line = _line(data, end)
         return (*line, headers, body) if line is not None else None
 
-    def keep(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
+    def cache_head(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
         """Cache the header fields of a request with these bytes."""
         end = data.find(_LINE)
         if _line(data, end) != (method, target) or not _OTHER.isdisjoint(headers):

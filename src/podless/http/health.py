@@ -19,9 +19,9 @@ async def answer_health(health: Health, request: Request) -> Response:
     place, slash, check = request.path[1:].partition("/")
     if not slash:
         return await _whole(health, request, place)
-    if check not in health.names(place):
+    if check not in health.list_checks(place):
         raise PageNotFound
-    fault = await health.fault(check)
+    fault = await health.find_fault(check)
     if fault:
         return _text_response(500, f"internal server error: {fault}\n")
     return Response(200, [b"ok"], TEXT)
@@ -31,11 +31,11 @@ async def _whole(health: Health, request: Request, place: str) -> Response:
     excluded = dict.fromkeys(request.query.get("exclude", ()))
     unknown = dict(excluded)
     lines, failed = [], []
-    for name in health.names(place):
+    for name in health.list_checks(place):
         if name in excluded:
             unknown.pop(name, None)
             lines.append(f"[+]{name} excluded: ok\n")
-        elif fault := await health.fault(name):
+        elif fault := await health.find_fault(name):
             lines.append(f"[-]{name} failed: reason withheld\n")
             failed.append(f"{name}: {fault}")
         else:

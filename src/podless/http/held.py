@@ -18,7 +18,7 @@ REFUSAL = "the server holds too much for its clients, please try again later"
 class Holder(Protocol):
     """Data that waits for a client and can be released."""
 
-    def cut(self) -> None:
+    def cut_off(self) -> None:
         """Release the data now, and end its request or connection."""
 
 
@@ -31,9 +31,9 @@ class _Share:
         self.size = 0
         self.holders: dict[Holder, int] = {}
 
-    def cut(self) -> None:
+    def cut_off(self) -> None:
         holder = next(iter(self.holders))
-        holder.cut()
+        holder.cut_off()
         self.holders.pop(holder, None)
 
 
@@ -94,7 +94,7 @@ class Held:
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
-    def hold(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
+    def charge(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
         """Charge existing bytes; the user's other holders are cut first. Returns False if `holder` must be cut."""
         while True:
             try:
@@ -107,7 +107,7 @@ class Held:
             else:
                 return True
 
-    def give(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
+    def release(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
         """Take bytes off the account."""
         share = self._users[user]
         self._taken -= size
@@ -120,7 +120,7 @@ class Held:
         if not share.size:
             self._forget(user, share)
 
-    def arrived(self, user: str, holder: Holder) -> None:
+    def note_complete(self, user: str, holder: Holder) -> None:
         """Note that the data of a holder is complete: it stays charged, and is not cut any more."""
         if user in self._users:
             self._users[user].holders.pop(holder, None)
@@ -140,19 +140,19 @@ class Held:
 
     def _cut(self, share: _Share) -> None:
         self.cuts += 1
-        share.cut()
+        share.cut_off()
 
     # readers of replaced states
 
-    def reading(self, holder: Holder) -> None:
+    def begin_read(self, holder: Holder) -> None:
         """Note that a holder starts reading the present states."""
         self._readers[holder] = self.replaced()
 
-    def read(self, holder: Holder) -> None:
+    def end_read(self, holder: Holder) -> None:
         """Note that a holder has read all present states."""
         self._readers.pop(holder, None)
 
-    def trim(self) -> None:
+    def cut_off_readers(self) -> None:
         """Cut off readers that keep more replaced states alive than allowed, the earliest first."""
         while self._readers:
             holder, since = next(iter(self._readers.items()))
@@ -160,4 +160,4 @@ class Held:
                 return
             self._readers.pop(holder)
             self.cuts += 1
-            holder.cut()
+            holder.cut_off()

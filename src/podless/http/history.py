@@ -47,7 +47,7 @@ class HistoryAnswers:
         log = api.store.changelog
         self._reader = HistoryReader(log, api.registry, api.authorizer) if log is not None else None
 
-    def find(self, group: str, version: str, plural: str) -> tuple[Kind, Any] | None:
+    def find_route(self, group: str, version: str, plural: str) -> tuple[Kind, Any] | None:
         """Return the kind and the version of a request for the log, None for other requests."""
         served = self.kind.by_version.get(version)
         if group != GROUP or plural != self.kind.plural or served is None:
@@ -59,7 +59,7 @@ class HistoryAnswers:
             raise MethodNotAllowed(NO_LOG)
         return self._reader
 
-    async def read(self, call: Call, verb: str) -> Outcome:
+    async def answer_get(self, call: Call, verb: str) -> Outcome:
         """Return one change, or a page of those up to the present or the requested revision.
 
         Raises NotFound, BadRequest, MethodNotAllowed, StoreError, and Timeout for a future revision.
@@ -68,7 +68,7 @@ class HistoryAnswers:
         if verb == "get":
             found = None
             if call.name.isascii() and call.name.isdigit() and len(call.name) < 19:
-                found = await reader.one(call.user, call.namespace, int(call.name))
+                found = await reader.read_change(call.user, call.namespace, int(call.name))
             if found is None:
                 raise call.not_found()
             return Single(_entry(found))
@@ -99,16 +99,16 @@ class HistoryAnswers:
                 return chosen.labels.matches({}) and fields.matches(lambda name: _field(change, name))
 
         states = options.read_boolean(call, "state") or False
-        return await reader.page(call.user, scope, before, after, most, matches, states=states)
+        return await reader.read_page(call.user, scope, before, after, most, matches, states=states)
 
-    async def watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
+    async def make_watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
         """Return a stream of changes later than the resourceVersion of the request, or than now."""
         reader = self._open_reader()
         since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else 0
         after = await reader.sequence_of(since or self._api.cache.revision)
         return LogWatch(self, reader, call, form, chosen, after).stream()
 
-    async def later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
+    async def read_later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
         """Return changes above a sequence number, oldest first. Raises Expired if there are too many."""
         page = await self._page(reader, call, chosen, 0, after, _MOST)
         if page.following:
@@ -120,7 +120,7 @@ class HistoryAnswers:
         """The newest revision that this server's cache shows."""
         return self._api.cache.revision
 
-    def follow(self, handler: Callable[[Any], None]) -> Callable[[], None]:
+    def add_change_handler(self, handler: Callable[[Any], None]) -> Callable[[], None]:
         """Call a handler with all changes of the store. The returned function ends this."""
         return self._api.cache.add_change_handler(handler)
 
@@ -216,7 +216,7 @@ class LogWatch:
     def _start(self, sink: Sink) -> Callable[[], None]:
         loop = asyncio.get_running_loop()
         self._sink = sink
-        self._leave = self._history.follow(self._take_changes)
+        self._leave = self._history.add_change_handler(self._take_changes)
         self._changed.set()
         self._task = loop.create_task(self._follow_changes())
         self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end)
@@ -242,7 +242,7 @@ class LogWatch:
                 await self._changed.wait()
                 self._changed.clear()
                 newest = await self._reader.sequence_of(self._history.revision)
-                found = await self._history.later(self._reader, self._call, self._chosen, self._after)
+                found = await self._history.read_later(self._reader, self._call, self._chosen, self._after)
                 self._after = max([newest, *(int(change["metadata"]["name"]) for change in found)])
                 if found and not self._sink.send(b"".join(map(self._line, found))):
                     return

@@ -37,7 +37,7 @@ class Incoming:
         if self.wanted is not None:
             if self.size > self._limits.body:
                 self._pieces.clear()
-                self.fail(self.too_large())
+                self.fail_reader(self.too_large())
             elif not self.wanted.done():
                 self._pieces.append(part)
             return True
@@ -46,12 +46,12 @@ class Incoming:
         self._held.loose += len(part)
         return self.size <= _FREE or not self._held.crowded
 
-    def keep(self, request: Request) -> None:
+    def charge_queued(self, request: Request) -> None:
         """Account for the body of a queued request, which is charged to no user yet."""
         request.loose = len(request.body)
         self._held.loose += request.loose
 
-    def end(self) -> bytes | None:
+    def complete_body(self) -> bytes | None:
         """Complete the body: pass it to the reader, or return it if there is none."""
         pieces, self._pieces = self._pieces, []
         if self.wanted is not None:
@@ -60,21 +60,21 @@ class Incoming:
             return None
         return (pieces[0] if len(pieces) == 1 else b"".join(pieces)) if pieces else None
 
-    def fail(self, error: Exception) -> None:
+    def fail_reader(self, error: Exception) -> None:
         """Report an error to the reader of the body."""
         if self.wanted is not None and not self.wanted.done():
             self.wanted.set_exception(error)
 
-    def drop(self) -> None:
+    def drop_pieces(self) -> None:
         """Drop the received pieces."""
         self._pieces = []
 
-    def cut(self) -> None:
+    def cut_off(self) -> None:
         """Drop the body to make room, and fail its request."""
         if self.request is not None:
             self._pieces.clear()
-            self.release(self.request)
-        self.fail(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
+            self.release_body(self.request)
+        self.fail_reader(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
 
     def charge_body(self, request: Request) -> None:
         """Charge a body that the handler wants to its user. Raises TooLarge, TooManyRequests."""
@@ -83,28 +83,28 @@ class Incoming:
         if max(size, self.size if arriving else 0) > most:
             raise self.too_large()
         if request.loose or request.taken:
-            self.release(request)
+            self.release_body(request)
         self._held.charge_user(request.user.name, size, BODIES, self if arriving else None)
         request.payer, request.taken = request.user.name, size
 
-    async def rest(self, request: Request) -> bytes:
-        """Return the body when it is complete. Raises the error given to `fail`."""
+    async def wait_body(self, request: Request) -> bytes:
+        """Return the body when it is complete. Raises the error given to `fail_reader`."""
         self.wanted = asyncio.get_running_loop().create_future()
         try:
             return await self.wanted
         finally:
             self.wanted = None
-            self._held.arrived(request.payer, self)
+            self._held.note_complete(request.payer, self)
 
     def too_large(self) -> TooLarge:
         """Return the error for a body over the limit."""
         return TooLarge(f"Request entity too large: limit is {self._limits.body}")
 
-    def release(self, request: Request) -> None:
+    def release_body(self, request: Request) -> None:
         """Release all bytes held for a request's body."""
         if request.loose:
             self._held.loose -= request.loose
             request.loose = 0
         if request.taken:
             taken, request.taken = request.taken, 0
-            self._held.give(request.payer, taken, BODIES, self)
+            self._held.release(request.payer, taken, BODIES, self)

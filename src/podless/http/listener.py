@@ -153,8 +153,8 @@ class Listener:
         loop = asyncio.get_running_loop()
         now = loop.time()
         for connection in list(self.connections):
-            connection.expire(now)
-        self._shared.held.trim()
+            connection.cut_if_expired(now)
+        self._shared.held.cut_off_readers()
         self._sweeper = loop.call_later(_SWEEP, self._sweep)
 
     def _deafen(self) -> None:
@@ -173,14 +173,14 @@ class Listener:
             await asyncio.wait(self._beginning)
         for each in list(self._handshakes):
             each.abort()
-        tasks = [task for connection in list(self.connections) if (task := connection.shut()) is not None]
+        tasks = [task for connection in list(self.connections) if (task := connection.end_streams()) is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=_GRACE)
         for connection in list(self.connections):
-            connection.shut()
+            connection.end_streams()
         await asyncio.sleep(0)
         for connection in list(self.connections):
-            connection.abort()
+            connection.close_now()
 
 
 def _bound(family: int, host: str, port: int) -> socket.socket:

@@ -134,13 +134,13 @@ def _make_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: st
                 row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version, body)
             yield row, 2 * len(body) + _MADE
             continue
-        known = kept.find(entry.key, (entry.revision, shape))
+        known = kept.find_row(entry.key, (entry.revision, shape))
         if known is not None:
             yield known.row, known.long
             continue
         with view.pause_collector(entry):
             row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version)
-        yield row, kept.keep(entry.key, (entry.revision, shape), row).long + len(entry.body) + _MADE
+        yield row, kept.cache_row(entry.key, (entry.revision, shape), row).long + len(entry.body) + _MADE
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:

@@ -98,7 +98,7 @@ class Measured:
     def _find_flow(self, request: Request, status: int, flow: Flow | None) -> None:
         """Set the flow headers of a request whose user is known."""
         if self.flows is not None and status != _REFUSED:
-            request.flow = self.flows.find(request, flow)
+            request.flow = self.flows.find_flow(request, flow)
 
     def _figures(self, request: Request, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)

@@ -22,7 +22,7 @@ TOLD = 200  # characters of client data in a log line
 class BodySource(Protocol):
     """Reads the body of a request."""
 
-    async def body(self, request: Request) -> bytes:
+    async def read_body(self, request: Request) -> bytes:
         """Return the whole body. Raises TooLarge, TooManyRequests, BadRequest."""
 
 
@@ -30,7 +30,7 @@ class Request:
     """One request, with what the filters set (http/chain.py).
 
     headers: lower-case names; several fields of a name are joined by commas (those of impersonation by line breaks).
-    body: the part that was read; `read` returns all of it. source: of the body, None if it is complete. certificate: of
+    body: the part that was read; `read_body` returns all. source: of the body, None if it is complete. certificate: of
     the client, if it sent one. info: the attributes. user: the sender, or the user that it impersonates. sender: the
     name of the impersonating user, "" for none. warnings: texts for the client, added by handlers. audit: collects
     audit data, None without an audit log. length: of the body in bytes, -1 if unknown. fault: why the body cannot be
@@ -89,14 +89,14 @@ class Request:
         self.version = "1.1"
         self.keep_alive = True
 
-    async def read(self) -> bytes:
+    async def read_body(self) -> bytes:
         """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
         if self.source is not None:
-            self.body = await self.source.body(self)
+            self.body = await self.source.read_body(self)
             self.source = None
         return self.body
 
-    def work(self) -> Work:
+    def describe_work(self) -> Work:
         """Return the description of this request for log lines."""
         info: RequestInfo | None = getattr(self, "info", None)
         verb = info.verb if info is not None and info.asked.resource else "other"

@@ -139,7 +139,7 @@ class NonResource:
         media = _KEYS[request.path.removesuffix("/")]
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
-            return Response(200, [serializer.encode_json(accounts.keys())], media.encode(), _HOUR)
+            return Response(200, [serializer.encode_json(accounts.make_key_set())], media.encode(), _HOUR)
         shown = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
@@ -159,7 +159,7 @@ class NonResource:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]
         paths += ["/version", *(_KEYS if self._accounts is not None else ())]
         for place in LIVE:
-            paths += [f"/{place}", *(f"/{place}/{name}" for name in self._health.names(place))]
+            paths += [f"/{place}", *(f"/{place}/{name}" for name in self._health.list_checks(place))]
         for group in self._registry.list_groups():
             paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{name}" for name in self._registry.list_versions(group)]

@@ -69,7 +69,7 @@ class OpenAPI:
         )
         if not self._making.locked():
             self._read_kinds()
-        if self._generation == self._registry.generation and self._library.ready(parts[1], ask):
+        if self._generation == self._registry.generation and self._library.is_ready(parts[1], ask):
             return _response(serve.complete_answer(lambda: self._library.answer(parts[1], ask)))
         return self._await_answer(parts[1], ask, request.user.name)
 

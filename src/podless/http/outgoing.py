@@ -74,14 +74,14 @@ class Outgoing:
         """Stop when the client has disconnected."""
         self.transport = _NOWHERE
         self._free()
-        self._held.read(self)
+        self._held.end_read(self)
         if self._sink is not None:
-            self._sink.forget()
+            self._sink.drop_pieces()
             self._sink = None
         if self.writable is not None:
             self.writable.set()
 
-    def cut(self, why: str = "the server needs the memory of its unread data") -> None:
+    def cut_off(self, why: str = "the server needs the memory of its unread data") -> None:
         """Disconnect the client, and log the reason."""
         log.warning("http: closed a connection of %s: %s", gotext.quote(self.user[:TOLD]), why)
         transport = self.transport
@@ -93,10 +93,10 @@ class Outgoing:
         self.writable = asyncio.Event()
         self.since = self._loop.time()
         size = self.transport.get_write_buffer_size()
-        if self._held.hold(self.user, size, ANSWERS, self, alone=True):
+        if self._held.charge(self.user, size, ANSWERS, self, alone=True):
             self._buffered = size
         else:
-            self.cut(_FULL)
+            self.cut_off(_FULL)
 
     def resume(self) -> None:
         """Note that the client reads again."""
@@ -106,16 +106,16 @@ class Outgoing:
             self.writable.set()
             self.writable = None
         if self._sink is not None:
-            self._sink.flow()
+            self._sink.send_soon()
 
     def _free(self) -> None:
         if self._buffered:
             size, self._buffered = self._buffered, 0
-            self._held.give(self.user, size, ANSWERS, self)
+            self._held.release(self.user, size, ANSWERS, self)
 
     # answers
 
-    def head(self, answer: Response, end: bytes, flow: bytes, chunked: bool = True) -> bytes:
+    def make_head(self, answer: Response, end: bytes, flow: bytes, chunked: bool = True) -> bytes:
         """Return the head of an answer. end: lines about the connection. flow: lines that name its FlowSchema.
 
         chunked: use it if the length is unknown.
@@ -123,17 +123,17 @@ class Outgoing:
         length = b"Content-Length: %d\r\n" % answer.size
         if answer.size < 0:
             length = b"Transfer-Encoding: chunked\r\n" if chunked else b""
-        return self.clock.head(answer.status, answer.media, answer.headers, length + end, flow)
+        return self.clock.make_head(answer.status, answer.media, answer.headers, length + end, flow)
 
-    def charge(self, answer: Response) -> bool:
+    def charge_answer(self, answer: Response) -> bool:
         """Charge the bytes that exist only for a long answer, before it starts. Returns False if there is no room.
 
-        A list of stored bytes has none at the start; objects that are replaced meanwhile are counted by `Held.reading`.
+        A list of stored bytes has none at the start; `Held.begin_read` counts objects that are replaced meanwhile.
         One answer is always sent if nothing else is charged.
         """
-        return not answer.own or self._held.hold(self.user, answer.own, STREAMS, self, alone=True)
+        return not answer.own or self._held.charge(self.user, answer.own, STREAMS, self, alone=True)
 
-    def whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
+    def send_whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
         """Send a long, charged body piece by piece as the client reads it. done: called when everything is sent.
 
         chunked: use it if the length is unknown.
@@ -146,7 +146,9 @@ class Outgoing:
 
     # streams
 
-    def stream(self, head: bytes, answer: Stream, framing: Framing, done: Callable[[], None]) -> Callable[[], None]:
+    def start_stream(
+        self, head: bytes, answer: Stream, framing: Framing, done: Callable[[], None]
+    ) -> Callable[[], None]:
         """Start a stream. done: called when it has ended in order. Returns a function that stops it."""
         self.transport.write(head)
         sink = self._sink = StreamSink(self, framing, done)
@@ -157,26 +159,26 @@ class Outgoing:
         """The bytes that end the current stream in order."""
         return self._sink.last if self._sink is not None else b""
 
-    def ended(self) -> None:
+    def end_stream(self) -> None:
         """Note that the stream has ended."""
         self._sink = None
-        self._held.read(self)
+        self._held.end_read(self)
 
-    def keep(self, size: int) -> bool:
+    def charge_stream(self, size: int) -> bool:
         """Charge what a stream holds for a slow client. Returns False if there is no room."""
-        return self._held.hold(self.user, size, STREAMS, self)
+        return self._held.charge(self.user, size, STREAMS, self)
 
-    def drop(self, size: int) -> None:
+    def release_stream(self, size: int) -> None:
         """Take bytes of a stream off the account."""
-        self._held.give(self.user, size, STREAMS, self)
+        self._held.release(self.user, size, STREAMS, self)
 
-    def reading(self) -> None:
+    def begin_read(self) -> None:
         """Note that the stream starts to read the present states."""
-        self._held.reading(self)
+        self._held.begin_read(self)
 
     def reach_now(self) -> None:
         """Note that the stream has reached live changes."""
-        self._held.read(self)
+        self._held.end_read(self)
 
     @property
     def behind(self) -> int:
@@ -187,7 +189,7 @@ class Outgoing:
         """Return a puller for pieces that are made in slices."""
         return self._pace.pull(pieces)
 
-    def soon(self, work: Callable[[], float | None]) -> None:
+    def run_soon(self, work: Callable[[], float | None]) -> None:
         """Run work at this user's next turn."""
         self._pace.run_soon(self.user, work)
 
@@ -220,10 +222,10 @@ class StreamSink(Sink):
             out.transport.write(self._wrap(data))
             return True
         if self._size + len(data) > out.behind:
-            out.cut("the client reads a watch too slowly")
+            out.cut_off("the client reads a watch too slowly")
             return False
-        if not out.keep(len(data)):
-            out.cut(_FULL)
+        if not out.charge_stream(len(data)):
+            out.cut_off(_FULL)
             return False
         self._waiting.append(data)
         self._size += len(data)
@@ -232,14 +234,14 @@ class StreamSink(Sink):
     def pull(self, pieces: Iterator[Piece]) -> None:
         """Send these pieces first; each is produced when the client has read the ones before."""
         self._source = self._out.pull(pieces)
-        self._out.reading()
+        self._out.begin_read()
         self._flow()
 
-    def flow(self) -> None:
+    def send_soon(self) -> None:
         """Continue in a later turn of the loop, because the client reads again."""
         if not self._due and (self._source is not None or self._waiting):
             self._due = True
-            self._out.soon(self._flow)
+            self._out.run_soon(self._flow)
 
     def _flow(self) -> None:
         self._due = False
@@ -248,11 +250,11 @@ class StreamSink(Sink):
             try:
                 piece = self._next()
             except Incomplete:
-                self.flow()
+                self.send_soon()
                 return
             except Exception as error:
                 log.error("http: an answer could not be produced: %s", trace_error(error))
-                out.cut("its answer could not be produced")
+                out.cut_off("its answer could not be produced")
                 return
             if piece is None:
                 if self._ending:
@@ -262,7 +264,7 @@ class StreamSink(Sink):
                 out.transport.write(self._wrap(piece))
             left -= len(piece)
             if left <= 0 or time.perf_counter() > until:
-                self.flow()
+                self.send_soon()
                 return
 
     def _next(self) -> Piece | None:
@@ -277,7 +279,7 @@ class StreamSink(Sink):
             return None
         piece = self._waiting.popleft()
         self._size -= len(piece)
-        self._out.drop(len(piece))
+        self._out.release_stream(len(piece))
         return piece
 
     def end(self) -> None:
@@ -293,10 +295,10 @@ class StreamSink(Sink):
         if self.last:
             self._out.transport.write(self.last)
         self._give_back()
-        self._out.ended()
+        self._out.end_stream()
         self._done()
 
-    def forget(self) -> None:
+    def drop_pieces(self) -> None:
         """Drop everything, because the client is gone."""
         self._over = True
         if self._source is not None:
@@ -308,4 +310,4 @@ class StreamSink(Sink):
     def _give_back(self) -> None:
         size, self._size, self._own = self._size + self._own, 0, 0
         if size:
-            self._out.drop(size)
+            self._out.release_stream(size)

@@ -23,22 +23,22 @@ _NAMES = {written.encode(): name for name in _USUAL for written in (name, name.t
 class Receiver(Protocol):
     """Receives the parsed parts of requests."""
 
-    def begun(self) -> None:
+    def begin_head(self) -> None:
         """A request starts."""
 
-    def headed(self, request: Request, length: int) -> None:
+    def take_head(self, request: Request, length: int) -> None:
         """A head is complete. length: of the body in bytes, -1 if unknown."""
 
-    def piece(self, part: bytes) -> None:
+    def take_piece(self, part: bytes) -> None:
         """A piece of the body has arrived."""
 
-    def ended(self) -> None:
+    def end_request(self) -> None:
         """The body, and so the request, is complete."""
 
-    def whole(self, request: Request) -> None:
+    def take_request(self, request: Request) -> None:
         """A request has arrived with its whole body: replaces the calls above."""
 
-    def failed(self, status: int, text: str) -> None:
+    def fail_request(self, status: int, text: str) -> None:
         """The bytes are not a request. Nothing after them is parsed."""
 
 
@@ -76,19 +76,19 @@ class RequestParser:
         self._repeated: dict[str, list[str]] | None = None
         self._size = 0
 
-    def forget(self) -> None:
+    def drop_receiver(self) -> None:
         """Drop the receiver, to break the reference cycle."""
         self._deaf = True
         self._llhttp = None
 
     def feed(self, data: bytes | memoryview) -> None:
         if self._between and self._heads is not None and len(data) <= self._most:
-            found = self._heads.find(bytes(data))
+            found = self._heads.find_request(bytes(data))
             if found is not None and not self._deaf:
                 method, target, headers, body = found
                 request = self._make(method, target, headers)
                 request.body = body
-                self._receiver.whole(request)
+                self._receiver.take_request(request)
                 return
         if 0 < self._left < len(data):  # split after a body, so that the start of the next request is seen
             left = self._left
@@ -123,7 +123,7 @@ class RequestParser:
         """Cache the header fields of a request with these bytes."""
         if self._heads is not None and not self._deaf:
             method = self._llhttp.get_method().decode("latin-1")
-            self._heads.keep(data, method, self._target.decode("latin-1"), self._headers)
+            self._heads.cache_head(data, method, self._target.decode("latin-1"), self._headers)
 
     def _unknown(self, data: bytes) -> bytes:
         """Replace a method that llhttp does not know, because a 405 needs the parsed request.
@@ -149,7 +149,7 @@ class RequestParser:
     def _fail(self, status: int, text: str) -> None:
         if not self._deaf:
             self._deaf = True
-            self._receiver.failed(status, text)
+            self._receiver.fail_request(status, text)
 
     # called by llhttp
 
@@ -161,7 +161,7 @@ class RequestParser:
         self._in_head = True
         self._between = False
         self._unfinished = 0
-        self._receiver.begun()
+        self._receiver.begin_head()
 
     def on_url(self, part: bytes) -> None:
         """Add a piece of the request target."""
@@ -213,7 +213,7 @@ class RequestParser:
             self._target = b""
         request.version = version
         request.keep_alive = self._llhttp.should_keep_alive()
-        self._receiver.headed(request, length)
+        self._receiver.take_head(request, length)
 
     def _join(self, repeated: dict[str, list[str]]) -> None:
         for key, values in repeated.items():
@@ -238,11 +238,11 @@ class RequestParser:
         if self._left:
             self._left -= len(part)
         if not self._deaf:
-            self._receiver.piece(part)
+            self._receiver.take_piece(part)
 
     def on_message_complete(self) -> None:
         """Complete the request."""
         if not self._deaf:
             self._ended += 1
             self._between = True
-            self._receiver.ended()
+            self._receiver.end_request()

@@ -33,13 +33,13 @@ class Rotation:
         self.context = deferred_context(self._load_context)
 
     def _load_context(self) -> Context:
-        self._certificates.ensure(self._names)
+        self._certificates.create_missing(self._names)
         self._known = self._state()
-        return self._certificates.context(self._clients)
+        return self._certificates.make_context(self._clients)
 
-    def load(self) -> None:
+    def make_context(self) -> None:
         """Make the context now. Raises BadCertificate, OSError."""
-        self.context.renew()
+        self.context.reload_files()
 
     def start(self) -> None:
         """Start to check the files regularly."""
@@ -62,9 +62,9 @@ class Rotation:
         if self._known is None:
             return
         try:
-            self._certificates.ensure(self._names)
+            self._certificates.create_missing(self._names)
             if self._state() != self._known:
-                self.context.renew()
+                self.context.reload_files()
                 log.info("tls: reloaded the server's certificate: %s", self._certificates.files[0])
         except (BadCertificate, OSError) as error:
             log.error("tls: kept the former server certificate: %s", error)

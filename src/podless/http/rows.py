@@ -38,7 +38,7 @@ class Rows:
         self._rows: dict[str, KnownRow] = {}
         self._texts: dict[bytes, bytes] = {}  # oldest first
 
-    def find(self, key: str, state: Any) -> KnownRow | None:
+    def find_row(self, key: str, state: Any) -> KnownRow | None:
         """Return the row of an object in this state, None if it is not cached.
 
         state: everything that the row depends on except the time, such as the revision.
@@ -46,7 +46,7 @@ class Rows:
         known = self._rows.get(key)
         return known if known is not None and known.state == state else None
 
-    def keep(self, key: str, state: Any, row: Row) -> KnownRow:
+    def cache_row(self, key: str, state: Any, row: Row) -> KnownRow:
         """Cache a row in place of that of an earlier state."""
         kept = KnownRow(state, *self._share(row))
         known = self._rows.pop(key, None)

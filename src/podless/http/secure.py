@@ -76,7 +76,7 @@ class Handshakes:
         self._queue.append(secure)
         return False
 
-    def fail(self, error: Exception) -> None:
+    def note_failure(self, error: Exception) -> None:
         """Log that a handshake failed, at most one in ten seconds."""
         if time.monotonic() >= self._said + _SAY:
             self._said = time.monotonic()
@@ -84,7 +84,7 @@ class Handshakes:
 
     def _step(self, secure: Secure) -> None:
         began = time.perf_counter()
-        secure.shake()
+        secure.continue_handshake()
         self._left -= time.perf_counter() - began
         self._again()
 
@@ -181,7 +181,7 @@ class Secure(asyncio.BufferedProtocol):
 
     # the handshake
 
-    def shake(self) -> None:
+    def continue_handshake(self) -> None:
         """Continue the handshake with the received bytes."""
         if self._closed or self._open:
             return
@@ -192,7 +192,7 @@ class Secure(asyncio.BufferedProtocol):
             self._listen()
         except (ssl.SSLError, ValueError) as error:
             self._flush()  # send the TLS alert that tells the client what failed
-            self._handshakes.fail(error)
+            self._handshakes.note_failure(error)
             self.close()
         else:
             self._begin_handshake()

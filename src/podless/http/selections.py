@@ -51,7 +51,7 @@ class Selections:
     def __len__(self) -> int:
         return len(self._known)
 
-    def lease(self, request: Request, call: Call) -> Lease:
+    def charge_watch(self, request: Request, call: Call) -> Lease:
         """Charge the memory that a watch keeps to its user. Raises TooManyRequests."""
         texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name
@@ -77,7 +77,7 @@ class Selections:
         self._size += size
         self._sizes[user] += size
 
-    def end(self, user: str, known: Selectors, own: int) -> None:
+    def release_watch(self, user: str, known: Selectors, own: int) -> None:
         """Release the memory that a watch has kept."""
         known.users[user] -= 1
         if not known.users[user]:
@@ -90,11 +90,11 @@ class Selections:
         if not self._sizes[user]:
             del self._sizes[user]
         if own:
-            self._held.give(user, own, STREAMS)
+            self._held.release(user, own, STREAMS)
 
 
 class Lease:
-    """The memory that one watch keeps. Call `end` when the watch is over."""
+    """The memory that one watch keeps. Call `end_lease` when the watch is over."""
 
     __slots__ = ("_own", "_selections", "_selectors", "_user")
 
@@ -109,14 +109,14 @@ class Lease:
         """The parsed selectors, None if no other watch has parsed them."""
         return self._selectors.parsed
 
-    def keep(self, labels: LabelSelector, fields: FieldSelector) -> None:
+    def share_selectors(self, labels: LabelSelector, fields: FieldSelector) -> None:
         """Share the parsed selectors with watches that have equal ones."""
         self._selectors.parsed = labels, fields
 
-    def end(self) -> None:
+    def end_lease(self) -> None:
         """End the lease."""
         if self._selections is not None:
-            self._selections.end(self._user, self._selectors, self._own)
+            self._selections.release_watch(self._user, self._selectors, self._own)
             self._selections = None
 
 

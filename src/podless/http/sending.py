@@ -33,7 +33,7 @@ class DatedHeads:
         self._second = 0
         self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # few different combinations exist
 
-    def lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
+    def make_lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
         """Return the status line and the common headers.
 
         media: b"" for none. flow: lines that name the request's FlowSchema.
@@ -58,11 +58,11 @@ class DatedHeads:
             self._second = int(now)
             self._lines = {}
 
-    def head(
+    def make_head(
         self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes, flow: bytes = b""
     ) -> bytes:
-        """Return the head of an answer. end: lines about its body and the connection. flow: as in `lines`."""
-        lines = self.lines(status, media, flow)
+        """Return the head of an answer. end: lines about its body and the connection. flow: as in `make_lines`."""
+        lines = self.make_lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")
         more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]

@@ -213,9 +213,9 @@ class WatchStream:
         if self._include == "Object":  # rows with whole objects are too large for the cache
             return self._make_row(kind, version, entry)
         state = entry.revision, (self._layout(), kind.changed, self._include, self._form.version)
-        known = self._rows.find(entry.key, state)
+        known = self._rows.find_row(entry.key, state)
         if known is None:
-            known = self._rows.keep(entry.key, state, self._make_row(kind, version, entry))
+            known = self._rows.cache_row(entry.key, state, self._make_row(kind, version, entry))
         return known.row
 
     def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:

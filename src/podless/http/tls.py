@@ -58,11 +58,11 @@ class Certificates:
         """The server's certificate and its key."""
         return self._server, self._server_key
 
-    def trust(self) -> str:
+    def read_trust(self) -> str:
         """Return the PEM text with which clients verify the server. Raises OSError."""
         return (self._server.read_text() if self._given else "") + self.authority.read_text()
 
-    def ensure(self, names: Iterable[str]) -> None:
+    def create_missing(self, names: Iterable[str]) -> None:
         """Create missing files, and a new server certificate if the old one expires soon or lacks a name.
 
         Raises BadCertificate for damaged files, OSError for a folder that cannot be written.
@@ -83,7 +83,7 @@ class Certificates:
         self._make_authority()
         return True
 
-    def context(self, clients: Path | None = None) -> clientcertificates.Context:
+    def make_context(self, clients: Path | None = None) -> clientcertificates.Context:
         """Return a context for TLS 1.2 or newer with the server's certificate, and HTTP/1.1 by ALPN.
 
         Raises BadCertificate. clients: a file of additional CAs for client certificates. Clients need no certificate;
@@ -99,7 +99,7 @@ class Certificates:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)
             except (ssl.SSLError, OSError) as error:
                 raise BadCertificate(f"{authorities}: not a certificate file ({error})") from None
-        context = clientcertificates.client_certificate_context(roots, lambda: self.context(clients))
+        context = clientcertificates.client_certificate_context(roots, lambda: self.make_context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
         self._load_pair(context)
@@ -122,7 +122,7 @@ class Certificates:
         except OSError as error:
             raise BadCertificate(describe_fault(error)) from None
 
-    def client(self, user: str, groups: Iterable[str], days: int) -> tuple[bytes, bytes]:
+    def issue_client(self, user: str, groups: Iterable[str], days: int) -> tuple[bytes, bytes]:
         """Return a new client certificate and its key, both in PEM, for a user in groups.
 
         Raises BadCertificate, OSError.

@@ -83,10 +83,10 @@ COUNTED = Framing(_counted, _END)  # for events in protobuf
 class Talker(Protocol):
     """Receives the answers to control frames of a client."""
 
-    def pong(self, data: bytes) -> None:
+    def send_pong(self, data: bytes) -> None:
         """A ping has arrived. data: the frame to send."""
 
-    def closed(self, data: bytes) -> None:
+    def send_close(self, data: bytes) -> None:
         """The client closes the connection. data: the frame to send before it is closed."""
 
 
@@ -103,7 +103,7 @@ class WebSocketReader:
         self._count = 0  # frames since `_since`
         self._since = time.monotonic()
 
-    def forget(self) -> None:
+    def drop_receiver(self) -> None:
         """Drop the receiver, to break the reference cycle."""
         self._talker = None
 
@@ -142,7 +142,7 @@ class WebSocketReader:
         masked = head[1] >> 7
         broken = not masked or (self._operation & _CONTROL and size > _MOST)
         if broken or self._is_noisy():
-            talker.closed(frame_message(_CLOSE, (_BROKEN if broken else _NOISY).to_bytes(2, "big")))
+            talker.send_close(frame_message(_CLOSE, (_BROKEN if broken else _NOISY).to_bytes(2, "big")))
             self._talker = None
             return
         self._mask = bytes(head[-4:])
@@ -164,7 +164,9 @@ class WebSocketReader:
     def _ended(self, talker: Talker) -> None:
         kept, self._kept = self._kept, bytearray()
         if self._operation == _PING:
-            talker.pong(frame_message(_PONG, bytes(byte ^ self._mask[place % 4] for place, byte in enumerate(kept))))
+            talker.send_pong(
+                frame_message(_PONG, bytes(byte ^ self._mask[place % 4] for place, byte in enumerate(kept)))
+            )
         elif self._operation == _CLOSE:
-            talker.closed(_END)
+            talker.send_close(_END)
             self._talker = None

@@ -137,7 +137,7 @@ class Simulation:
         if wanted and await storage.commit_together(self.api, plan):
             definitions = self.api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None:
-                await definitions.flush()
+                await definitions.reconcile_all()
 
     async def read_records(self) -> list[Record]:
         """Return all stored records except the server's own."""

@@ -42,7 +42,7 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
         return
     definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     if definitions is not None:
-        await definitions.flush()  # serve the restored kinds again
+        await definitions.reconcile_all()  # serve the restored kinds again
 
 
 def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:

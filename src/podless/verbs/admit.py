@@ -23,18 +23,18 @@ _INVALID = (
 def mutates_object(api: API, write: Write) -> bool:
     """Return whether a plugin handles `mutate_object` of this write; sets write.plugins."""
     call = write.call
-    write.plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
+    write.plugins = api.admission.find_mutating(_operation(write), call.kind, call.subresource, call.namespace)
     return bool(write.plugins)
 
 
 def allocates_resources(api: API, write: Write) -> bool:
     """Return whether a plugin allocates resources for this write."""
-    return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
+    return bool(api.admission.find_allocating(_operation(write), write.call.kind, write.call.subresource))
 
 
 def is_validated(api: API, write: Write) -> bool:
     """Return whether a plugin validates this write; sets write.plugins."""
-    write.plugins = api.admission.validating(_operation(write), write.call.kind, write.call.subresource)
+    write.plugins = api.admission.find_validating(_operation(write), write.call.kind, write.call.subresource)
     return bool(write.plugins)
 
 
@@ -64,7 +64,7 @@ async def _mutate(api: API, write: Write) -> None:
 async def _allocate(api: API, write: Write) -> None:
     """Run the plugins that allocate, before validation."""
     attr = _attributes(write, write.obj, write.old)
-    plugins = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
+    plugins = api.admission.find_allocating(attr.operation, attr.kind, attr.subresource)
     await chain.run_allocating(plugins, attr)
     write.refused, write.along = attr.refused, attr.along
 
@@ -87,8 +87,8 @@ VALIDATE: Final = Wait[Write](_validate, is_validated, sliced=True)
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
     """Run admission for a delete. Raises the error of a plugin that rejects it."""
-    mutating = api.admission.mutating(DELETE, call.kind, call.subresource, call.namespace)
-    validating = api.admission.validating(DELETE, call.kind, call.subresource)
+    mutating = api.admission.find_mutating(DELETE, call.kind, call.subresource, call.namespace)
+    validating = api.admission.find_validating(DELETE, call.kind, call.subresource)
     if not mutating and not validating:
         return
     options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.given}
@@ -107,8 +107,8 @@ async def admit_connect(api: API, call: Call, asked: Object) -> Object:
     Raises the error of a plugin that rejects it. Source: ConnectResource of k8s.io/apiserver
     (pkg/endpoints/handlers/rest.go).
     """
-    mutating = api.admission.mutating(CONNECT, call.kind, call.subresource, call.namespace)
-    validating = api.admission.validating(CONNECT, call.kind, call.subresource)
+    mutating = api.admission.find_mutating(CONNECT, call.kind, call.subresource, call.namespace)
+    validating = api.admission.find_validating(CONNECT, call.kind, call.subresource)
     if not mutating and not validating:
         return asked
     attr = AdmissionAttributes(

@@ -30,7 +30,7 @@ class FollowUp(Protocol):
     async def after_commit(self, key: str, made: Object | None = None) -> None:
         """Wait until one write is handled. key: of the written object. made: the new object, if available."""
 
-    async def flush(self) -> None:
+    async def reconcile_all(self) -> None:
         """Wait until all writes so far are handled."""
 
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:

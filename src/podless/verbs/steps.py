@@ -34,7 +34,7 @@ def may_create(api: API, call: Call) -> None:
     """Check the right to create, for an update or apply that creates. Raises AccessDenied (formerly Forbidden)."""
     version = call.version.name
     asked = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
-    if not api.authorizer.allowed(call.user, asked):
+    if not api.authorizer.is_allowed(call.user, asked):
         reason = api.authorizer.decide(call.user, asked).reason
         if not has("ReasonsOfCreatingApplies"):
             raise Forbidden(call.kind.plural, call.kind.group, call.name, reason)

@@ -109,7 +109,7 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
     if not spec.get("token"):
         raise BadRequest("token is required for TokenReview in authentication")
     audiences = spec.get("audiences") or [authenticate.AUDIENCE]
-    found = await api.authenticator.token(spec["token"], audiences)
+    found = await api.authenticator.review_token(spec["token"], audiences)
     if found.user is None:
         status: Object = {"user": {}, "error": authenticate.INVALID}
     else:
@@ -245,7 +245,7 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     if not namespace:
         raise BadRequest("no namespace on request")
     with pause_gc():  # the garbage collector would scan the rules several times
-        found, errors = await api.off_loop.run_in_slices(api.authorizer.rules, call.user, namespace)
+        found, errors = await api.off_loop.run_in_slices(api.authorizer.list_rules, call.user, namespace)
         status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)

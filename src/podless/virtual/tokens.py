@@ -40,7 +40,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
         raise NotServed
     if not accounts.is_loaded:
         await api.off_loop.run_on_thread(accounts.load)
-    token = accounts.issue(account, uid, audiences, seconds, bound)
+    token = accounts.issue_token(account, uid, audiences, seconds, bound)
     shown = {"name": account.name, "namespace": account.namespace}
     if has("TokenRequestUIDs"):
         shown["uid"] = metadata.get("uid") or uid

@@ -55,19 +55,19 @@ def parsed(*rules: dict[str, Any], **more: Any) -> policy.AuditPolicy:
     ],
 )
 def test_fits(rule: dict[str, Any], asked: Attributes, fits: bool) -> None:
-    found = parsed({"level": "Request", **rule}).rule(ANN, asked)
+    found = parsed({"level": "Request", **rule}).find_rule(ANN, asked)
     assert found.level == ("Request" if fits else "None")
 
 
 def test_the_first_rule_that_fits_counts() -> None:
     rules = parsed({"level": "None", "users": ["ann"]}, {"level": "Metadata"})
-    assert rules.rule(ANN, PODS).level == "None"
-    assert rules.rule(User("bob"), PODS).level == "Metadata"
+    assert rules.find_rule(ANN, PODS).level == "None"
+    assert rules.find_rule(User("bob"), PODS).level == "Metadata"
 
 
 def test_stages_are_left_out_by_the_policy_and_by_the_rule() -> None:
     rules = parsed({"level": "Metadata", "omitStages": ["ResponseStarted"]}, omitStages=["RequestReceived"])
-    assert rules.rule(ANN, PODS).omit == {"RequestReceived", "ResponseStarted"}
+    assert rules.find_rule(ANN, PODS).omit == {"RequestReceived", "ResponseStarted"}
 
 
 SECRET = Attributes("create", "", "v1", "secrets", "", "one")
@@ -84,8 +84,8 @@ def test_bodies_of_secrets_are_told_only_where_a_rule_names_them(asked: Attribut
         ({"resources": [{"group": asked.group, "resources": ["*"]}]}, False),
         ({"resources": [{"group": asked.group, "resources": [whole]}]}, True),
     ):
-        assert policy.tells_bodies(parsed({"level": "Request", **rule}).rule(ANN, asked), asked) is told
-    assert policy.tells_bodies(parsed({"level": "Request"}).rule(ANN, PODS), PODS)
+        assert policy.tells_bodies(parsed({"level": "Request", **rule}).find_rule(ANN, asked), asked) is told
+    assert policy.tells_bodies(parsed({"level": "Request"}).find_rule(ANN, PODS), PODS)
 
 
 @pytest.mark.parametrize(

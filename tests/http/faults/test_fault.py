@@ -121,8 +121,8 @@ def test_unknown_fields_are_told() -> None:
 
 def test_the_nth_and_the_first_n() -> None:
     third, two = InjectedFault(status=500, nth=3), InjectedFault(status=500, times=2)
-    assert [third.happens("x") for _ in range(5)] == [False, False, True, False, False]
-    assert [two.happens("x") for _ in range(4)] == [True, True, False, False]
+    assert [third.draw_failure("x") for _ in range(5)] == [False, False, True, False, False]
+    assert [two.draw_failure("x") for _ in range(4)] == [True, True, False, False]
     assert (third.matched, third.injected, two.matched, two.injected) == (5, 1, 4, 2)
 
 
@@ -134,10 +134,10 @@ def test_the_same_seed_decides_the_same_for_each_sort(seed: int, sorts: list[str
     mixed = InjectedFault(status=500, probability=0.4, seed=seed)
     found: dict[str, list[bool]] = {}
     for sort in sorts:
-        found.setdefault(sort, []).append(mixed.happens(sort))
+        found.setdefault(sort, []).append(mixed.draw_failure(sort))
     for sort, happened in found.items():
         alone = InjectedFault(status=500, probability=0.4, seed=seed)
-        assert [alone.happens(sort) for _ in happened] == happened
+        assert [alone.draw_failure(sort) for _ in happened] == happened
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_the_same_seed_decides_the_same_for_each_sort(seed: int, sorts: list[str
 )
 def test_a_probability_is_one(probability: float, least: int, most: int) -> None:
     fault = InjectedFault(status=500, probability=probability, seed=3)
-    assert least <= sum(fault.happens("x") for _ in range(1000)) <= most
+    assert least <= sum(fault.draw_failure("x") for _ in range(1000)) <= most
 
 
 def test_the_first_that_happens_is_carried_out_and_own_requests_are_spared() -> None:

@@ -41,14 +41,14 @@ def kind(plural: str = "things", **more: Any) -> Kind:
 class Library(serve.DocumentLibrary):
     """One that makes what is missing at once, and answers whole bodies."""
 
-    def index(self) -> Reply:
-        return self.full(super().index)
+    def answer_index(self) -> Reply:
+        return self.full(super().answer_index)
 
-    def document(self, request: DocumentRequest) -> Reply:
-        return self.full(partial(super().document, request))
+    def answer_document(self, request: DocumentRequest) -> Reply:
+        return self.full(partial(super().answer_document, request))
 
-    def swagger(self, request: DocumentRequest) -> Reply:
-        return self.full(partial(super().swagger, request))
+    def answer_swagger(self, request: DocumentRequest) -> Reply:
+        return self.full(partial(super().answer_swagger, request))
 
     def full(self, work: Callable[[], Reply]) -> Reply:
         reply = complete_answer(work)
@@ -67,39 +67,39 @@ def library(kinds: list[Kind]) -> Library:
 
 
 def etag(library: Library) -> str:
-    return library.document(DocumentRequest(PATH)).headers["Etag"].strip('"')
+    return library.answer_document(DocumentRequest(PATH)).headers["Etag"].strip('"')
 
 
 def test_index(library: Library) -> None:
-    reply = library.index()
+    reply = library.answer_index()
     assert reply.headers["Content-Type"].startswith("text/plain")
     url = f"/openapi/v3/{PATH}?hash={etag(library)}"
     assert json.loads(bytes(reply.body))["paths"][PATH] == {"serverRelativeURL": url}
 
 
 def test_plain(library: Library) -> None:
-    reply = library.document(DocumentRequest(PATH))
+    reply = library.answer_document(DocumentRequest(PATH))
     assert (reply.status, reply.headers["Content-Type"], reply.headers["Vary"]) == (200, JSON, "Accept")
     assert "Cache-Control" not in reply.headers
     assert json.loads(bytes(reply.body))["info"]["title"] == "Kubernetes CRD Swagger"
 
 
 def test_with_its_hash(library: Library) -> None:
-    reply = library.document(DocumentRequest(PATH, hash=etag(library)))
+    reply = library.answer_document(DocumentRequest(PATH, hash=etag(library)))
     assert reply.status == 200
     assert reply.headers["Cache-Control"] == "public, immutable"
     assert reply.headers["Expires"] == "Sat, 02 Jan 2027 03:04:05 UTC"
 
 
 def test_with_an_old_hash(library: Library) -> None:
-    reply = library.document(DocumentRequest(PATH, hash="0000"))
+    reply = library.answer_document(DocumentRequest(PATH, hash="0000"))
     assert (reply.status, reply.headers["Content-Type"], reply.body) == (301, JSON, b"")
     assert reply.headers["Location"] == f"/openapi/v3/{PATH}?hash={etag(library)}"
 
 
 @pytest.mark.parametrize(("given", "status"), [("*", 304), ('W/"{}"', 304), ('"x", "{}"', 304), ('"x"', 200)])
 def test_conditions(library: Library, given: str, status: int) -> None:
-    reply = library.document(DocumentRequest(PATH, if_none_match=given.replace("{}", etag(library))))
+    reply = library.answer_document(DocumentRequest(PATH, if_none_match=given.replace("{}", etag(library))))
     assert reply.status == status
     assert ("Content-Type" in reply.headers) == bool(reply.body) == (status == 200)
     assert reply.headers["Etag"] == f'"{etag(library)}"'
@@ -107,14 +107,14 @@ def test_conditions(library: Library, given: str, status: int) -> None:
 
 @pytest.mark.parametrize("path", ["apis/g.example.com/v9", "apis/g.example.com", "apis/other/v1", "api/v1", "x", ""])
 def test_not_found(library: Library, path: str) -> None:
-    reply = library.document(DocumentRequest(path, accept="application/yaml"))
+    reply = library.answer_document(DocumentRequest(path, accept="application/yaml"))
     assert (reply.status, reply.headers, reply.body) == (404, {}, b"")
 
 
 def test_not_acceptable(library: Library) -> None:
-    reply = library.document(DocumentRequest(PATH, accept="application/yaml"))
+    reply = library.answer_document(DocumentRequest(PATH, accept="application/yaml"))
     assert (reply.status, "Content-Type" in reply.headers, reply.body) == (406, False, b"")
-    assert library.swagger(DocumentRequest(accept="text/html")).status == 406
+    assert library.answer_swagger(DocumentRequest(accept="text/html")).status == 406
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_accepted(accept: str, form: str | None) -> None:
 
 
 def test_protobuf(library: Library) -> None:
-    reply = library.document(DocumentRequest(PATH, accept=V3_PROTOBUF))
+    reply = library.answer_document(DocumentRequest(PATH, accept=V3_PROTOBUF))
     assert reply.headers["Content-Type"] == V3_PROTOBUF
     assert reply.headers["Etag"].strip('"') == etag(library)
     assert bytes(reply.body).startswith(b"\x0a\x053.0.0\x12\x20\x0a\x16Kubernetes CRD Swagger2\x06v0.1.0")
@@ -180,15 +180,15 @@ def test_protobuf_of_version_2(message: str, given: dict[str, Any], want: bytes)
 def test_the_index_is_made_once_a_generation(kinds: list[Kind]) -> None:
     generation = [1]
     library = Library(lambda: kinds, generation=lambda: generation[0])
-    first = library.index().body
+    first = library.answer_index().body
     kinds.append(kind("others", versions=(Version("v2"),)))
-    assert library.index().body == first
+    assert library.answer_index().body == first
     generation[0] = 2
-    assert b"v2" in library.index().body
+    assert b"v2" in library.answer_index().body
 
 
 def test_swagger_in_protobuf(kinds: list[Kind], library: Library) -> None:
-    reply = library.swagger(DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf"))
+    reply = library.answer_swagger(DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf"))
     assert reply.headers["Content-Type"] == V2_PROTOBUF
     assert bytes(reply.body).startswith(b"\x0a\x032.0\x12")
     assert b"com.example.g.v1.Thing" in reply.body
@@ -220,20 +220,20 @@ def test_versions_that_are_not_served_are_not_shown() -> None:
 def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
     wide = {"type": "number", "maximum": 1e20, "default": 1e20, "minimum": 9223372036854775807}
     kinds[0] = kind(versions=(Version("v1", {"type": "object", "properties": {"spec": wide}}),))
-    text = library.document(DocumentRequest(PATH)).body
+    text = library.answer_document(DocumentRequest(PATH)).body
     assert b'"default":100000000000000000000,"maximum":100000000000000000000,"minimum":9223372036854776000' in text
-    assert library.swagger(DocumentRequest()).status == 200
-    assert library.document(DocumentRequest(PATH, accept=V3_PROTOBUF)).status == 200
+    assert library.answer_swagger(DocumentRequest()).status == 200
+    assert library.answer_document(DocumentRequest(PATH, accept=V3_PROTOBUF)).status == 200
 
 
 def test_swagger_is_put_together_once(kinds: list[Kind]) -> None:
     library = serve.DocumentLibrary(lambda: kinds)
-    first = complete_answer(lambda: library.swagger(DocumentRequest()))
+    first = complete_answer(lambda: library.answer_swagger(DocumentRequest()))
     assert first.status == 200
-    assert library.swagger(DocumentRequest()).body is first.body
-    assert library.swagger(DocumentRequest(if_none_match=first.headers["Etag"])).status == 304
+    assert library.answer_swagger(DocumentRequest()).body is first.body
+    assert library.answer_swagger(DocumentRequest(if_none_match=first.headers["Etag"])).status == 304
     kinds.append(kind("others"))
-    assert b"/others" in bytes(complete_answer(lambda: library.swagger(DocumentRequest())).body)
+    assert b"/others" in bytes(complete_answer(lambda: library.answer_swagger(DocumentRequest())).body)
 
 
 def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
@@ -252,12 +252,18 @@ def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
                     made.append(str(step.make))
                     step.keep(step.make())
 
-    for work in (partial(library.swagger, DocumentRequest()), partial(library.document, DocumentRequest(PATH))):
+    for work in (
+        partial(library.answer_swagger, DocumentRequest()),
+        partial(library.answer_document, DocumentRequest(PATH)),
+    ):
         make(work)
         make(work)
         assert not made
     kinds[1] = kind("others", generation=2)
-    for work in (partial(library.swagger, DocumentRequest()), partial(library.document, DocumentRequest(PATH))):
+    for work in (
+        partial(library.answer_swagger, DocumentRequest()),
+        partial(library.answer_document, DocumentRequest(PATH)),
+    ):
         make(work)
         assert all("'others'" in step for step in made), made
 
@@ -281,12 +287,12 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
         chosen = [one for one in KINDS if any(known.name == version for known in one.versions)]
         whole = v3.group_version_document(group, version, chosen)
         path = f"apis/{group}/{version}"
-        assert library.document(DocumentRequest(path)).body == serializer.encode_json(whole)
-        assert library.document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.encode_document(whole)
+        assert library.answer_document(DocumentRequest(path)).body == serializer.encode_json(whole)
+        assert library.answer_document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.encode_document(whole)
 
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:
     library = Library(lambda: KINDS)
     whole = v2.make_document(KINDS)
-    assert library.swagger(DocumentRequest()).body == serializer.encode_json(whole)
-    assert library.swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.encode_document(whole)
+    assert library.answer_swagger(DocumentRequest()).body == serializer.encode_json(whole)
+    assert library.answer_swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.encode_document(whole)

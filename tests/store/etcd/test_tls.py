@@ -26,8 +26,8 @@ def renew(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     certificates = Certificates(folder)
-    certificates.ensure(["127.0.0.1"])
-    certificate, key = certificates.client("podless", (), 1)
+    certificates.create_missing(["127.0.0.1"])
+    certificate, key = certificates.issue_client("podless", (), 1)
     (folder / "client.crt").write_bytes(certificate)
     (folder / "client.key").write_bytes(key)
 

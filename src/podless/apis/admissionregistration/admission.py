@@ -74,7 +74,7 @@ class ParameterAccessCheck(Plugin):
             except Unconfigured:
                 resource = "*"
         asked = Attributes("get", group, version, resource, "", namespace, name)
-        return self._authorizer.allowed(user, asked)
+        return self._authorizer.is_allowed(user, asked)
 
 
 def _make_refusal(attr: AdmissionAttributes, part: str, why: str) -> Invalid:

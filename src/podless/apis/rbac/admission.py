@@ -53,7 +53,7 @@ class EscalationCheck(Plugin):
     def _check_role(self, attr: AdmissionAttributes, obj: Object) -> None:
         kind = attr.kind
         asked = Attributes("escalate", GROUP, "", kind.plural, "", attr.namespace, attr.name)
-        if self._authorizer.allowed(attr.user, asked):
+        if self._authorizer.is_allowed(attr.user, asked):
             return
         self._check_rights(attr, obj.get("rules") or [])
         if _is_aggregated(obj) or _is_aggregated(attr.old or {}):
@@ -67,9 +67,9 @@ class EscalationCheck(Plugin):
         if resource is None:
             return  # invalid; validation reports it
         asked = Attributes("bind", ref["apiGroup"], "", resource, "", attr.namespace, name)
-        if self._authorizer.allowed(attr.user, asked):
+        if self._authorizer.is_allowed(attr.user, asked):
             return
-        granted = self._authorizer.role(ref["kind"], name, attr.namespace)
+        granted = self._authorizer.find_role(ref["kind"], name, attr.namespace)
         if granted is None:
             raise NotFound(attr.kind.plural, GROUP, name)
         self._check_rights(attr, granted)

@@ -17,7 +17,7 @@ class LoadBalancers(Controller):
     name = "service-lb-controller"
 
     async def begin(self) -> None:
-        await self.follow(SERVICES)
+        await self.follow_kind(SERVICES)
 
     async def reconcile(self, key: str) -> None:
         """Set the address of a Service without one. Services with a loadBalancerClass are skipped."""

@@ -36,7 +36,7 @@ class DaemonSets(OwnerController):
         for pod in made:
             over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)
             if over and not pods.is_terminating(pod):
-                await self.drop(pod)
+                await self.delete_owned(pod)
         there = {pod["spec"].get("nodeName") for pod in made}  # a terminating pod occupies its node until it is deleted
         for node in sorted(wanted - there):
             await self._make(obj, node, revision)
@@ -44,7 +44,7 @@ class DaemonSets(OwnerController):
         old = [pod for pod in live if _revision(pod) != revision]
         strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
         if old and strategy != "OnDelete" and len(live) == len(wanted) and all(map(pods.is_ready, live)):
-            await self.drop(old[0])
+            await self.delete_owned(old[0])
         await self._report(key, obj, live, len(wanted), revision)
 
     def _nodes(self, selector: Object) -> set[str]:
@@ -56,12 +56,12 @@ class DaemonSets(OwnerController):
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), _REVISION: revision}
         pod["spec"]["nodeName"] = node
-        await self.make(obj, pod)
+        await self.create_owned(obj, pod)
 
     async def _report(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
         ready, available, rest = pods.count_ready(live, obj["spec"].get("minReadySeconds") or 0)
         if rest:
-            self.rest(key, rest)
+            self.requeue_after(key, rest)
         status: Object = {
             "observedGeneration": obj["metadata"]["generation"],
             "currentNumberScheduled": len(live),

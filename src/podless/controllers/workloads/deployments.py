@@ -57,7 +57,7 @@ class Deployments(OwnerController):
         if spec.get("minReadySeconds"):
             found["minReadySeconds"] = spec["minReadySeconds"]
         metadata = {"name": f"{obj['metadata']['name']}-{wanted}", "labels": labels, **_marked(revision)["metadata"]}
-        await self.make(obj, {"metadata": metadata, "spec": found})
+        await self.create_owned(obj, {"metadata": metadata, "spec": found})
         await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(revision))
 
     async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
@@ -91,7 +91,7 @@ class Deployments(OwnerController):
         empty = [one for one in old if not _wanted(one) and not _count(one, "replicas")]
         kept = obj["spec"].get("revisionHistoryLimit")
         for one in empty[: max(0, len(empty) - (10 if kept is None else kept))]:
-            await self.drop(one)
+            await self.delete_owned(one)
 
     async def _report(self, obj: Object, new: Object | None, old: list[Object]) -> None:
         sets = [*old, *([new] if new is not None else [])]

@@ -28,7 +28,7 @@ class ServiceEndpoints(Controller):
     name = "endpoint-controller"
 
     async def begin(self) -> None:
-        await self.follow(SERVICES)
+        await self.follow_kind(SERVICES)
         self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pod))
 
     def _note_pod(self, events: Sequence[Event]) -> None:

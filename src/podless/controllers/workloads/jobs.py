@@ -86,14 +86,14 @@ class Jobs(OwnerController):
                 head["labels"] = {**(head.get("labels") or {}), _INDEX: index}
                 head["annotations"] = {**(head.get("annotations") or {}), _INDEX: index}
                 pod["spec"].setdefault("hostname", f"{name}-{index}")
-            await self.make(obj, pod)
+            await self.create_owned(obj, pod)
 
     def _active(self, obj: Object) -> list[Object]:
         return [pod for pod in self._made.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
 
     async def _end(self, active: list[Object]) -> None:
         for pod in active:
-            await self.drop(pod)
+            await self.delete_owned(pod)
 
 
 _GOOD, _BAD = ("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")

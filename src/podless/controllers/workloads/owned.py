@@ -47,7 +47,7 @@ class OwnerController(Controller):
         self._made: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
 
     async def begin(self) -> None:
-        await self.follow(self.owners)
+        await self.follow_kind(self.owners)
         self.leave.append(clock.CURRENT.get().listen(self._advanced))
         things = await self.api.load_collection(self.things)
         for entry in things.entries_under(self.things.prefix)[0]:
@@ -81,7 +81,7 @@ class OwnerController(Controller):
                 return _Place(ref["uid"], owners.key(metadata["namespace"], ref["name"]))
         return None
 
-    def rest(self, key: str, seconds: float) -> None:
+    def requeue_after(self, key: str, seconds: float) -> None:
         """Reconcile an owner again after some seconds of the server's clock."""
         self._resting.add(key)
         self.queue.add(key, seconds)
@@ -106,7 +106,7 @@ class OwnerController(Controller):
         """Reconcile the objects that were created for an owner."""
         raise NotImplementedError
 
-    async def make(self, owner: Object, obj: Object) -> None:
+    async def create_owned(self, owner: Object, obj: Object) -> None:
         """Create an object for an owner. Raises StoreError, and CannotMake after recording an event."""
         metadata, kind = owner["metadata"], self.owners
         ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
@@ -127,7 +127,7 @@ class OwnerController(Controller):
             raise CannotMake(error.message) from None
         self._note_owned(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
-    async def drop(self, obj: Object) -> None:
+    async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""
         await ask.drop_object(self.api, self.things, obj)
 

@@ -32,7 +32,7 @@ class ReplicaSets(OwnerController):
             active.sort(key=lambda one: one["metadata"].get("creationTimestamp") or "")
             active.sort(key=pods.is_ready, reverse=True)
             for one in active[missing:]:
-                await self.drop(one)
+                await self.delete_owned(one)
             del active[missing:]
         await self._report(key, obj, active, failure)
         if failure:
@@ -41,7 +41,7 @@ class ReplicaSets(OwnerController):
     async def _make(self, obj: Object, pod: Object, missing: int) -> str:
         """Create this many pods; stop at the first rejection. Returns its reason, or ""."""
         for start in range(0, missing, _AT_ONCE):
-            made = (self.make(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
+            made = (self.create_owned(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
             for outcome in await asyncio.gather(*made, return_exceptions=True):
                 if isinstance(outcome, CannotMake):
                     return str(outcome)
@@ -52,7 +52,7 @@ class ReplicaSets(OwnerController):
     async def _report(self, key: str, obj: Object, active: list[Object], failure: str) -> None:
         ready, available, rest = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
         if rest:
-            self.rest(key, rest)
+            self.requeue_after(key, rest)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         whole = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
         found = ask.with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))

@@ -40,7 +40,7 @@ class StatefulSets(OwnerController):
             if pods.pod_phase(pod) in ("Succeeded", "Failed") and not pods.is_terminating(pod)
         ]
         for pod in over:
-            await self.drop(pod)
+            await self.delete_owned(pod)
         return bool(over)
 
     async def _grow(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> bool:
@@ -66,14 +66,14 @@ class StatefulSets(OwnerController):
         extra = sorted((number for number in known if number not in wanted), reverse=True)
         for number in extra if parallel else extra[:1]:
             if not pods.is_terminating(known[number]):
-                await self.drop(known[number])
+                await self.delete_owned(known[number])
         strategy = obj["spec"].get("updateStrategy") or {}
         if extra or strategy.get("type") == "OnDelete":
             return
         least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
         for number in sorted(known, reverse=True):
             if number >= least and _revision(known[number]) != revision:
-                await self.drop(known[number])
+                await self.delete_owned(known[number])
                 return
 
     async def _make(self, obj: Object, number: int, revision: str) -> None:
@@ -91,7 +91,7 @@ class StatefulSets(OwnerController):
             others = [one for one in pod["spec"].get("volumes") or () if one["name"] not in names]
             bound = [{"name": title, "persistentVolumeClaim": {"claimName": f"{title}-{name}"}} for title, _ in claims]
             pod["spec"]["volumes"] = [*others, *bound]
-        await self.make(obj, pod)
+        await self.create_owned(obj, pod)
 
     async def _claim(self, obj: Object, claim: Object, name: str) -> None:
         """Create a claim unless it exists. It is kept when the StatefulSet is deleted."""
@@ -109,7 +109,7 @@ class StatefulSets(OwnerController):
         status = obj.get("status") or {}
         ready, available, rest = pods.count_ready(made, obj["spec"].get("minReadySeconds") or 0)
         if rest:
-            self.rest(key, rest)
+            self.requeue_after(key, rest)
         updated = sum(_revision(pod) == revision for pod in made)
         done = updated == len(made) == ready
         current = revision if done or not status.get("currentRevision") else status["currentRevision"]

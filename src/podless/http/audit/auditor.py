@@ -55,7 +55,7 @@ class AuditContext:
 
     def identify(self, user: User) -> None:
         self.user = user
-        self.rule = rule = self._audit.policy.rule(user, self.asked)
+        self.rule = rule = self._audit.policy.find_rule(user, self.asked)
         if rule.level != NONE and RECEIVED not in rule.omit:
             self._audit.write_event(self, RECEIVED, self.began, None)
 
@@ -97,7 +97,7 @@ class Auditor:
     def _answered(self, audit: AuditContext, answer: Answer) -> Answer:
         if audit.rule is None:  # rejected before authentication
             audit.user = _NOBODY
-            audit.rule = self.policy.rule(audit.user, audit.asked)
+            audit.rule = self.policy.find_rule(audit.user, audit.asked)
         if audit.rule.level == NONE:
             return answer
         if isinstance(answer, Response):

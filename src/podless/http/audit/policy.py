@@ -30,7 +30,7 @@ class AuditedResources:
     resources: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
-    def fits(self, asked: Attributes) -> bool:
+    def matches(self, asked: Attributes) -> bool:
         """Return whether the request is for one of these resources."""
         if self.group != asked.group:
             return False
@@ -63,7 +63,7 @@ class AuditRule:
     omit: frozenset[str] = frozenset()
     managed: bool = True
 
-    def fits(self, user: User, asked: Attributes) -> bool:
+    def matches_request(self, user: User, asked: Attributes) -> bool:
         """Return whether the rule matches a request of a user."""
         if self.users and user.name not in self.users:
             return False
@@ -74,7 +74,7 @@ class AuditRule:
         if self.resources or self.namespaces:
             if not asked.resource or (self.namespaces and asked.namespace not in self.namespaces):
                 return False
-            return not self.resources or any(each.fits(asked) for each in self.resources)
+            return not self.resources or any(each.matches(asked) for each in self.resources)
         if self.paths:
             return bool(asked.path) and any(_path(pattern, asked.path) for pattern in self.paths)
         return True
@@ -89,9 +89,9 @@ class AuditPolicy:
 
     rules: tuple[AuditRule, ...]
 
-    def rule(self, user: User, asked: Attributes) -> AuditRule:
+    def find_rule(self, user: User, asked: Attributes) -> AuditRule:
         """Return the rule for a request."""
-        return next((rule for rule in self.rules if rule.fits(user, asked)), _NOTHING)
+        return next((rule for rule in self.rules if rule.matches_request(user, asked)), _NOTHING)
 
 
 def tells_bodies(rule: AuditRule, asked: Attributes) -> bool:

@@ -146,7 +146,7 @@ class InjectedFault:
     def _is_agent(self, agent: str) -> bool:
         return agent.startswith(self.agent) and not (self.spared_agent and agent.startswith(self.spared_agent))
 
-    def happens(self, what: str) -> bool:
+    def draw_failure(self, what: str) -> bool:
         """Count a matching request, and return whether it fails. what: a key of the request, such as verb and object.
 
         With a probability, the result depends on the seed and on the number of earlier requests with the same key, so

@@ -58,7 +58,7 @@ class FaultObjects(Controller):
         self.leave.append(collection.add_event_handler(self._changed))
         for entry in collection.entries_under(self._kind.prefix)[0]:
             self._put_in_force(entry)
-        self._scripted.settle = self.settle
+        self._scripted.settle = self.write_counts
 
     async def stop(self) -> None:
         """Remove the faults of all objects."""
@@ -104,12 +104,12 @@ class FaultObjects(Controller):
         known.fault.injected += injected - known.injected - told[1]
         known.matched, known.injected = matched, injected
 
-    async def settle(self) -> None:
+    async def write_counts(self) -> None:
         """Write all pending counts."""
         for key, known in self._known.items():
             if (known.fault.matched, known.fault.injected) != (known.matched, known.injected):
                 self.queue.add(key)
-        await self.flush()
+        await self.reconcile_all()
 
     async def reconcile(self, key: str) -> None:
         known = self._known.get(key)

@@ -125,9 +125,9 @@ class Faults:
             return None
         fitting = (fault for fault in self._faults if fault.fits(request, self.kinds))
         what = f"{asked.verb} {asked.group}/{asked.resource}/{asked.subresource}"
-        return next((fault for fault in fitting if fault.happens(what)), None)
+        return next((fault for fault in fitting if fault.draw_failure(what)), None)
 
     def webhook(self, url: str) -> bool:
         """Return whether a call to a webhook must time out."""
         wanted = (fault for fault in self._faults if fault.webhook and url.startswith(fault.webhook))
-        return any(fault.happens(url) for fault in wanted)
+        return any(fault.draw_failure(url) for fault in wanted)

@@ -30,7 +30,7 @@ class Searched:
         self._below: Values | None = None
         self._named: dict[str, Values] | None = None
 
-    def follow(self, steps: list[Step]) -> Values:
+    def follow_steps(self, steps: list[Step]) -> Values:
         """Return the values that the steps of a path lead to. Raises PathFault."""
         if not steps or steps[0] is not descend_values:
             return run_steps(steps, [self.obj])
@@ -81,7 +81,7 @@ class JSONPath:
                 obj = obj[name]
             return [obj]
         try:
-            follow = (searched or Searched(obj)).follow
+            follow = (searched or Searched(obj)).follow_steps
             found = [follow(steps) for steps in self._nodes]
         except PathFault:
             return []

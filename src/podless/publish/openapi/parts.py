@@ -64,7 +64,7 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
     shape = _shape(form.name, kind.namespaced, version.status, version.scale is not None, served_release())
     components[values[templates.LISTED].decode()] = templates.Filled(shape.listed, values)
     return AreaEntries(
-        {name.fill(values).decode(): templates.Filled(path, values) for name, path in shape.paths}, components
+        {name.fill_in(values).decode(): templates.Filled(path, values) for name, path in shape.paths}, components
     )
 
 

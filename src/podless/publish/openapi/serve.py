@@ -172,10 +172,10 @@ class DocumentLibrary:
     def answer(self, document: str, request: DocumentRequest) -> Reply:
         """Return the answer of a document: v2 or v3. Raises MissingParts."""
         if document == "v2":
-            return self.swagger(request)
-        return self.document(request) if request.group_version else self.index()
+            return self.answer_swagger(request)
+        return self.answer_document(request) if request.group_version else self.answer_index()
 
-    def ready(self, document: str, request: DocumentRequest) -> bool:
+    def is_ready(self, document: str, request: DocumentRequest) -> bool:
         """Return whether an answer is complete, or quick to complete."""
         if document == "v3" and not request.group_version:
             return self._index[0] == self._generation()
@@ -197,7 +197,7 @@ class DocumentLibrary:
         if len(self._asked) > _KEPT:
             self._asked.popitem(last=False)
 
-    def index(self) -> Reply:
+    def answer_index(self) -> Reply:
         """Return /openapi/v3. A real server sends it as text, because it sets no type. Raises MissingParts."""
         generation = self._generation()
         if self._index[0] != generation:
@@ -219,7 +219,7 @@ class DocumentLibrary:
     def _pages(self) -> dict[str, PathOperation]:
         return pages.list_pages({kind.group for kind in self._kinds() if not kind.custom})
 
-    def document(self, request: DocumentRequest) -> Reply:
+    def answer_document(self, request: DocumentRequest) -> Reply:
         """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash.
 
         Raises MissingParts.
@@ -256,7 +256,7 @@ class DocumentLibrary:
             return etag, [(kind, kind.by_version[served]) for kind in kinds]
         return etag, partial(v3.group_version_document, group, served, kinds, self._release)
 
-    def swagger(self, request: DocumentRequest) -> Reply:
+    def answer_swagger(self, request: DocumentRequest) -> Reply:
         """Return /openapi/v2: all kinds in one document. Raises MissingParts."""
         form = accepted_form(request.accept, V2_FORMS)
         if form is None:

@@ -63,7 +63,7 @@ class Template:
         self._size = sum(map(len, self._texts[::2]))
         self._uses = [*Counter(self._places).items()]
 
-    def fill(self, values: Values) -> bytes:
+    def fill_in(self, values: Values) -> bytes:
         """Return the text of a kind."""
         made = self._texts.copy()
         made[1::2] = [values[place] for place in self._places]
@@ -85,7 +85,7 @@ class Filled:
         self.size = template.measure(values)
 
     def __bytes__(self) -> bytes:
-        return self._template.fill(self._values)
+        return self._template.fill_in(self._values)
 
 
 class TemplateShape(NamedTuple):

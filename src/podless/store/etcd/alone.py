@@ -103,7 +103,7 @@ class ExclusiveKey:
     # transactions
 
     def begin_transaction(self) -> tuple[int, bytes]:
-        """Count a transaction. Returns a token for `answered` or `failed`, and the bytes to add to the transaction."""
+        """Count a transaction. Returns a token for `note_outcome` or `note_failure`, and the bytes to add to it."""
         if self.made:
             self._unknown += 1
         if self._condition[0] != self.made:

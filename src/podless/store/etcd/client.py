@@ -214,7 +214,7 @@ class EtcdClient:
         """Return the answer to a request, a message or its bytes.
 
         began: the loop's time from which the timeout counts (default: now). Raises Forgotten, and StoreError as
-        `_refusal` says.
+        `_make_error` says.
         """
         loop = asyncio.get_running_loop()
         began = loop.time() if began is None else began
