@@ -107,7 +107,7 @@ class Talk:
         sent, self.socket.sent = self.socket.sent, b""
         self._in.write(sent)
 
-    async def continue_handshake(self) -> None:
+    async def shake(self) -> None:
         while not self.above.made:
             with contextlib.suppress(ssl.SSLWantReadError):
                 self.client.do_handshake()
