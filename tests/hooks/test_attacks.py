@@ -21,8 +21,11 @@ from tests.conftest import Client
 pytestmark = pytest.mark.slow
 
 APP = """
-    import os, sys
+    import os, stat, struct, sys, threading
     from podless import hooks
+
+    # the socket to the server
+    channel = max(fd for fd in range(3, 64) if os.path.exists(f"/dev/fd/{fd}") and stat.S_ISSOCK(os.fstat(fd).st_mode))
 
     @hooks.validate("configmaps", timeout=1, object_selector={"matchLabels": {"loops": "yes"}})
     def loop(obj):
@@ -43,6 +46,13 @@ APP = """
             case "no-stderr":
                 sys.stderr.close()
                 raise LookupError
+
+    def write_frames():
+        while True:
+            try:
+                os.write(channel, struct.pack("!IQB", 1, 10**9, 0) + b"x")
+            except OSError:
+                pass
 
     def write_garbage():
         for descriptor in range(3, 64):
@@ -105,6 +115,8 @@ APP = """
                 os.wait()
             case "shell":
                 os.system("for fd in 3 4 5 6 7 8 9; do eval 'echo garbage >&$fd'; done 2>/dev/null")
+            case "flood":
+                threading.Thread(target=write_frames).start()
             case "close":
                 os.closerange(3, 64)
             case "signal":
@@ -113,11 +125,9 @@ APP = """
                 signal.alarm(1)
                 signal.pause()
             case "threads":
-                import threading
                 for _ in range(50):
                     threading.Thread(target=threading.Event().wait).start()
             case "exit-thread":
-                import threading
                 threading.Thread(target=sys.exit).start()
             case "fork-bomb":
                 for _ in range(5):
@@ -231,6 +241,7 @@ ACCEPTED = "template.spec.containers: Required value"  # the hook succeeds, and 
         ("fork", ACCEPTED),  # in one process
         ("fork-garbage", ACCEPTED),  # the socket is not the child's
         ("shell", ACCEPTED),
+        ("flood", ""),
         ("close", "its worker ended"),
         ("signal", "its worker ended"),
         ("threads", ACCEPTED),

@@ -34,11 +34,11 @@ class HookFailed(Exception):
 class Call:
     """One call. peer: its worker, None while it is queued. due: the time of its timeout.
 
-    shares: its worker may have other calls before and after it. retried: an earlier worker ended. moved: another worker
-    has a copy.
+    shares: its worker may have other calls before and after it. lost: the number of workers that ended with the call.
+    moved: another worker has a copy.
     """
 
-    __slots__ = ("done", "due", "frame", "is_async", "moved", "number", "peer", "retried", "seconds", "shares")
+    __slots__ = ("done", "due", "frame", "is_async", "lost", "moved", "number", "peer", "seconds", "shares")
 
     def __init__(
         self,
@@ -57,7 +57,8 @@ class Call:
         self.shares = shares
         self.peer: Peer | None = None
         self.due = NEVER
-        self.retried = self.moved = False
+        self.moved = False
+        self.lost = 0
 
     def fail(self, failed: HookFailed) -> None:
         """Complete the call with an error."""
@@ -69,7 +70,7 @@ class Call:
         """Return a copy of the call for another worker; the first answer counts."""
         self.moved = True
         made = Call(self.number, self.frame, self.seconds, self.done, self.is_async, False)
-        made.due, made.retried = self.due, True
+        made.due = self.due
         return made
 
 
@@ -135,6 +136,8 @@ class Peer(asyncio.Protocol):
                 self._pool.answered(self, number, status, raw)
             elif not self.greeting.done():
                 self.greeting.set_result(bytes([status]) + raw)
+            else:
+                self.end()
         if got is rest:
             del rest[:at]
         elif at < length:

@@ -30,6 +30,7 @@ WORKERS_MOST = 4  # maximum workers
 _THREADS_MOST = 8  # maximum worker threads of this process, with abandoned ones
 _WAITING_MOST = 1000  # maximum queued calls
 _PATIENCE = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
+_LOST_MOST = 3  # maximum workers that may end with a call before it fails
 _CANCEL = 1.0  # seconds for a cancelled coroutine to end
 _LOAD = 60.0  # timeout of loading hooks in seconds
 _HEAD = PARTS.size
@@ -336,17 +337,19 @@ class Pool:
     def answered(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
         """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
-        if call is not None:
-            peer.in_turn -= not call.is_async
-            peer.alone -= not call.shares
-            if status == FAILED:
-                failed = _explain(raw)
-                call.fail(failed or HookFailed("its worker returned a malformed answer"))
-                if failed is None:
-                    peer.end()
-                    return
-            elif not call.done.done():
-                call.done.set_result(raw)
+        if call is None:  # code of a hook writes to the socket
+            peer.end()
+            return
+        peer.in_turn -= not call.is_async
+        peer.alone -= not call.shares
+        if status == FAILED:
+            failed = _explain(raw)
+            call.fail(failed or HookFailed("its worker returned a malformed answer"))
+            if failed is None:
+                peer.end()
+                return
+        elif not call.done.done():
+            call.done.set_result(raw)
         if self._queue:
             self._send_waiting(peer)
 
@@ -360,16 +363,21 @@ class Pool:
         peer.flush()
 
     def lost(self, peer: Peer) -> None:
-        """Fail the call that ended a worker. Others are retried once on another worker, without calls beside them."""
+        """Fail the call that ended a worker. Retry all others on other workers, functions one at a time.
+
+        A worker runs one function at a time, so coroutines beside it are not the cause. Nor is a function that waits
+        behind a coroutine that blocks. If the worker had several functions, the cause is unknown.
+        """
         if peer in self._peers:
             self._peers.remove(peer)
         blames = peer.in_turn == 1 and not peer.blocked
         calls, peer.calls = list(peer.calls.values()), {}
         for call in calls:
-            if (blames and not call.is_async) or call.retried or self._closed:
+            call.lost += 1
+            if (blames and not call.is_async) or call.lost > _LOST_MOST or self._closed:
                 call.fail(HookFailed("its worker ended"))
             elif not call.moved and not call.done.done():
-                call.peer, call.retried, call.shares = None, True, call.is_async
+                call.peer, call.shares = None, call.is_async
                 self._place(call)
         self._flush()
         if self._queue:
