@@ -80,7 +80,7 @@ class GatedRun:
         self.noise = 0
         self.heard: set[str] = set()
         self.away = 0.0
-        self._cut: dict[Watched, float] = {}  # when watches were cut that are not open again
+        self._cut: dict[Watched, float] = {}  # when each watch was cut that is not open again yet
         self.failed = ""
         self.unused = list(schedule)
         self._hooks = hooks
@@ -307,7 +307,7 @@ class GatedRun:
                 self._note_cut((client, one.resource))
 
     def _note_cut(self, key: Watched) -> None:
-        """Expect that a client opens a watch again that was cut."""
+        """Expect that a client opens a cut watch again."""
         self.lost.add(key)
         self._cut[key] = _now()
 

@@ -78,7 +78,7 @@ def name_clients(instances: int) -> tuple[str, ...]:
 
 
 class Laboratory:
-    """One server, and the operations of a run on it. setup: of its runs. told: called with a line about a problem."""
+    """One server, and the operations of a run on it. setup: that of its runs. told: takes the text of a problem."""
 
     def __init__(self, setup: Setup, told: Callable[[str], None] = lambda line: None) -> None:
         self.setup = setup

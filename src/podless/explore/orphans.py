@@ -39,7 +39,7 @@ for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
 
 
 class OrphanKiller:
-    """A process that outlives this one for a moment, and kills the process groups that were added.
+    """A process that survives this one briefly, to kill the process groups that were added.
 
     environment: variables for all controllers.
     """

@@ -40,7 +40,7 @@ def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
     if form.atomic or not (left or right):
         return theirs
     merged = {**left, **right}
-    if _LEAVES.issuperset(map(type, right.values())):  # as in most maps
+    if _LEAVES.issuperset(map(type, right.values())):  # as in most maps: nothing to merge deeper
         return merged
     for key, item in each(right).items():
         if type(item) not in _LEAVES and key in left:

@@ -13,7 +13,7 @@ function names, and gets copies of its own:
 | parameter | value |
 |---|---|
 | obj | the object, None for a delete |
-| old | the object as it was, None for a create |
+| old | the object before the write, None for a create |
 | request | a `Request`: operation, name, namespace, user, and what else an AdmissionRequest has |
 | version | of a conversion: the name of the wanted version, such as "v2" |
 | body | of a subresource: the body of the request, None if it is empty |
@@ -121,8 +121,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Hook:
-    """A declared hook. given: its webhook in a webhook configuration, with defaults; for a conversion `resource`,
-    `from` and `to`. takes: the function's parameters, each with the class of its annotation.
+    """A declared hook.
+
+    given: its webhook in a webhook configuration, with defaults; for a conversion `resource`, `from` and `to`. takes:
+    the function's parameters, each with the class of its annotation.
     """
 
     kind: str

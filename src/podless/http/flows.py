@@ -142,9 +142,7 @@ class Flows:
         return found
 
     def _read_schemas(self) -> bool:
-        """Read the schemas with an existing level, by precedence. Returns False if they or the levels are not
-        loaded.
-        """
+        """Read the schemas with an existing level, by precedence. Returns False if anything is not loaded yet."""
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
         schemas, levels = ([entry.decode() for entry in one.entries_under(one.prefix)[0]] for one in self._collections)

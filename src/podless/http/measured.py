@@ -37,7 +37,7 @@ class Measured:
 
     def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
-        # a faster key for requests to resources, without dryRun; the value has the flow of the last one
+        # the same figures by a faster key, for requests to resources without dryRun; with the flow of the last request
         self._plain: dict[tuple[str, ...], _Plain] = {}
         self.flows = flows
         self.working = {False: 0, True: 0}
@@ -69,7 +69,7 @@ class Measured:
         asked, status = request.info.asked, answer.status
         plain: tuple[str, ...] | None = None
         if asked.resource and "dryRun" not in request.query_text:
-            # without a namespace the key gets one more element, and another last one for a collection: none mix
+            # five elements with a namespace, else six; collections and applies add a marker, so that no keys are equal
             plain = asked[:5] if asked.namespace else asked[:6]
             if not asked.name and asked.verb != "create":
                 plain = (*plain, _MANY)

@@ -421,9 +421,7 @@ class Unconverted(Exception):
         self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
 
     async def fetch(self, converter: Converter) -> int:
-        """Ask the webhook, and keep the result or error for `find_converted`. Returns the result's approximate
-        bytes.
-        """
+        """Ask the webhook, and keep the result or error for `find_converted`. Returns its size, 0 for an error."""
         answer: bytes | ConversionFailed
         try:
             answer = serializer.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))

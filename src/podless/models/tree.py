@@ -83,9 +83,7 @@ class NamedKind:
 
 @dataclass(slots=True)
 class Alias:
-    """A name for a type: `of` with arguments. names: for its imports. extra: keywords of its last argument,
-    `schema`.
-    """
+    """A name for a type: `of` with arguments. names: for its imports. extra: keywords of the last, a `schema`."""
 
     name: str
     of: str

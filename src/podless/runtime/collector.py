@@ -1,11 +1,11 @@
 """Limits the objects that one run of Python's garbage collector looks through.
 
-A run holds the interpreter for 0.2 to 0.4 us an object, so one over a million objects holds the loop for far too long.
-Long work pauses the collector (runtime/gcpause.py), and all that it makes is young when the pause ends. So before each
-run its objects are estimated. If they are too many, all objects are exempt from collection, as those of the start are,
-which takes no time. They are freed as usual when nothing refers to them; only unreachable cycles among them stay. They
-lose the exemption when few of them are left. If they are many for good, unreachable cycles among them are collected
-once in a run that is long: memory that no one can free would be worse.
+A run holds the interpreter for 0.2 to 0.4 us per object, so a run over a million objects blocks the loop for too long.
+Long work pauses the collector (runtime/gcpause.py), and all objects that it creates are young when the pause ends. So
+the objects of each run are estimated before it. If they are too many, all objects are exempted from collection, like
+those of the start, which takes no time. Exempt objects are freed as usual when nothing refers to them; only unreachable
+cycles stay. The exemption ends when few of them are left. If many are left, one long run collects their unreachable
+cycles: memory that is never freed would be worse.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from contextlib import suppress
 from typing import Final, Literal
 
 MOST: Final = 150_000  # young objects that one run looks through: up to 60 ms
-_OLD: Final = 100_000  # objects of the last generation; it gets up to as many as MOST between two looks at it
-_UNKNOWN: Final = 2_000_000  # exempt objects that no run has looked through: 200 MB and more
+_OLD: Final = 100_000  # objects of the last generation that are not exempted; up to MOST join between two counts
+_UNKNOWN: Final = 2_000_000  # exempt objects that no run has looked through: at least 200 MB
 _WAITS: Final = 2.0, 64.0  # seconds from an exemption to the first count of the exempt objects, and between later ones
-# young objects until a run, and runs until one of the next generation, which is kept small
+# young objects that start a run, and runs that start one of the next generation: the middle one stays small
 _THRESHOLDS: Final = 20_000, 4, 100
 
 
 class Collector:
     """The collector of a process that serves on one event loop. Call `start` and `stop` on this loop.
 
-    most, old, unknown: as above. few: exempt objects that lose the exemption. waits: in seconds, the shortest and the
-    longest wait before a count of the exempt objects; it takes 20 to 50 ns an object.
+    most, old, unknown: as above. few: number of exempt objects at which the exemption ends. waits: minimum and maximum
+    seconds before the exempt objects are counted, which takes 20 to 50 ns per object.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class Collector:
         self._unknown = unknown
         self._waits = waits
         self._wait = waits[0]
-        self._second = self._last = 0  # objects of these generations, at most
-        self._known = 0  # exempt objects when a run looked through them
+        self._second = self._last = 0  # maximum objects of these generations
+        self._known = 0  # number of exempt objects after the last run over them
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop
 
@@ -59,7 +59,7 @@ class Collector:
         gc.enable()
 
     def stop(self) -> None:
-        """Limit the runs no longer. What is exempt stays so."""
+        """Stop limiting the runs. Exempt objects stay exempt."""
         if self._before_run in gc.callbacks:
             gc.callbacks.remove(self._before_run)
         if self._timer is not None:
@@ -93,7 +93,7 @@ class Collector:
             self._loop.call_soon_threadsafe(self._await_count)
 
     def _limit_last(self) -> None:
-        """Count the objects of the last generation. If they are many, collect them and exempt those that live."""
+        """Count the objects of the last generation. If they are many, collect, and exempt the rest."""
         if self._last <= self._most:
             return  # done since this was scheduled
         self._last = len(gc.get_objects(2))
@@ -109,7 +109,7 @@ class Collector:
             self._wait = min(2 * self._wait, self._waits[1])
 
     def _count(self) -> None:
-        """End the exemption of all objects if few are left, and collect them once if they are far too many."""
+        """Count the exempt objects. End the exemption if few are left; collect them once if they are far too many."""
         self._timer = None
         exempt = gc.get_freeze_count()
         if exempt <= self._few:

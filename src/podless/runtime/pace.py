@@ -47,9 +47,7 @@ class Pace:
         return lock
 
     def run_soon(self, user: str, work: Callable[[], float | None]) -> None:
-        """Run work for a user in a later iteration of the loop. It must not raise, and must end in a few
-        milliseconds.
-        """
+        """Run work for a user in a later iteration of the loop. It must not raise or exceed a few milliseconds."""
         queue = self._queues.get(user)
         if queue is None:
             queue = self._queues[user] = deque()

@@ -18,8 +18,9 @@ LONG = 0.1  # seconds; work that holds the loop for longer is logged
 
 
 class Work(NamedTuple):
-    """The description of a piece of work. sort: such as request, verb: such as list; both have few values. who: its
-    user. what: its object. Both are only for the log.
+    """The description of a piece of work.
+
+    sort: such as request, verb: such as list; both have few values. who: its user, what: its object; only for the log.
     """
 
     sort: str

@@ -180,8 +180,7 @@ class StructFile:
         return found
 
     def texts(self, name: str) -> dict[str, str]:
-        """Return the descriptions of a struct, a type or a table of texts, by field; "" is the key of its own
-        description.
+        """Return the descriptions of a struct, a type or a table of texts, by field; its own one under "".
 
         An inlined struct has descriptions of its fields; the outer struct may override them.
         """

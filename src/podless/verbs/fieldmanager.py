@@ -87,9 +87,7 @@ def _place(kind: Kind, version: Version, subresource: str) -> WriteTarget:
 
 
 def _shape(kind: Kind, version: Version) -> Shape:
-    """Return the shape of a custom kind in one version. All endpoints share it: it takes ten times the bytes of the
-    schema.
-    """
+    """Return the shape of a custom kind's version. All endpoints share it: it is ten times as large as the schema."""
     return kind.derive(("fields", version.name), lambda: of_schema(kind.structure(version), kind.preserve))
 
 

@@ -26,7 +26,7 @@ DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
 _MOST_DIGITS = 20  # longer texts exceed an int64
-# characters; longer selectors are parsed in slices, and prepared for matching then, not at the first match
+# characters; longer selectors are parsed and prepared for matching in slices, others prepared at the first match
 _SLICED_SELECTORS = 1024
 _SELECTOR = 8  # parsing a selector costs as much as decoding an object of 8 times its length
 
@@ -60,10 +60,10 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: the options as
-    sent.
+    """Options of a delete.
 
-    uid, revision: preconditions; None if not given. No object meets "".
+    policy: Orphan, Foreground, Background or "" (the kind's default). given: the options as sent. uid, revision:
+    preconditions; None if not given. No object meets "".
     """
 
     dry_run: bool

@@ -15,8 +15,7 @@ from podless.verbs.call import API
 
 @asynccontextmanager
 async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterator[None]:
-    """Compile everything that work off the loop needs of a kind and its subresource's kind, and keep it in this
-    context.
+    """Compile what work off the loop needs of a kind and its subresource's kind; keep it within this context.
 
     Compiling large schemas takes long, so it runs off the loop, once for all waiting requests. The loop publishes the
     result. Raises Timeout.

@@ -34,9 +34,7 @@ class Authors:
         self._count = -1
 
     def number_of(self, database: sqlite3.Connection, author: Author) -> int:
-        """Return the number of an author, adding it if it is new: call it within a transaction. Raises
-        sqlite3.Error.
-        """
+        """Return the number of an author, adding a new one. Call it in a transaction. Raises sqlite3.Error."""
         if author.audit:
             author = author._replace(audit=b"")
         number = self._numbers.get(author)

@@ -38,9 +38,7 @@ ORDER BY sequence DESC LIMIT ?
 
 
 def find_revision_at(database: sqlite3.Connection, resources: Collection[PastResource], at: int) -> int:
-    """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds
-    since 1970.
-    """
+    """Return the newest packed revision that was written at or before `at` (ms since 1970), 0 for none."""
     return max((_find_revision(database, one, at) for one in resources if one.rows), default=0)
 
 
