@@ -38,9 +38,11 @@ from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
 
 _ROOT = Path(podless.__file__).parent
-# of http, what the bare handler needs as well
-_WIRE = ("answering.py", "connection.py", "heads.py", "held.py", "incoming.py", "limits.py", "listener.py")
-_WIRE += ("message.py", "outgoing.py", "parsing.py", "secure.py", "sending.py")
+# modules of http that the bare handler needs as well
+_WIRE = {
+    *("answering.py", "connection.py", "heads.py", "held.py", "incoming.py", "limits.py", "listener.py"),
+    *("message.py", "outgoing.py", "parsing.py", "secure.py", "sending.py"),
+}
 _SENDING = ("wire", "http", "verbs", "cache")  # of a watch event; the rest is the write
 
 
