@@ -181,9 +181,9 @@ def restart(obj, body, request):
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[pool.Pool]:
+async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.Pool]:
     path = folder / "app.py"
-    path.write_text(APP)
+    path.write_text(app)
     made = pool.Pool([str(path)])
     await made.open()
     try:
@@ -192,7 +192,7 @@ async def opened(folder: Path) -> AsyncIterator[pool.Pool]:
         made.close()
 
 
-def ask(made: pool.Pool, do: str = "", seconds: float = 30.0) -> asyncio.Future[bytes | None]:
+def ask(made: pool.Pool, do: str = "", seconds: float = 120.0) -> asyncio.Future[bytes | None]:
     return made.call("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds)
 
 
@@ -221,6 +221,7 @@ async def test_calls_of_subresources_are_never_made_twice_so_they_share_no_worke
         assert max(pieces) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("do", "seconds", "said"), [("loop", 1.0, "it did not answer within 1 s"), ("exit", 60.0, "its worker ended")]
 )
@@ -236,6 +237,7 @@ async def test_a_hook_that_loops_or_ends_its_worker_fails_alone(
         assert await ask(made) == ACCEPTED
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("forgiving")
 async def test_all_calls_are_answered_while_one_of_them_loops(tmp_path: Path) -> None:
     async with opened(tmp_path) as made:
@@ -293,3 +295,24 @@ def test_a_worker_whose_processor_others_want_polls_less_and_less(monkeypatch: p
         pass
     polling.start_wait()
     assert polling.goes_on()
+
+
+APP_OF_COROUTINES = """
+import asyncio, os
+from podless import hooks
+
+@hooks.validate("configmaps")
+async def check(obj):
+    if obj["do"] == "exit":
+        os._exit(3)
+    await asyncio.sleep(0)
+"""
+
+
+@pytest.mark.slow
+async def test_a_coroutine_that_ends_its_worker_fails_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path, APP_OF_COROUTINES) as made:
+        good, bad, others = ask(made), ask(made, "exit"), [ask(made) for _ in range(5)]
+        with pytest.raises(HookFailed, match="its worker ended"):
+            await bad
+        assert await asyncio.gather(good, *others) == [ACCEPTED] * 6

@@ -151,6 +151,10 @@ class Peer(asyncio.Protocol):
         """The calls of hooks that are not coroutines, in order."""
         return [call for call in self.calls.values() if not call.is_async]
 
+    def suits(self, call: Call) -> bool:
+        """Return whether a call that shares no worker may go to this one: coroutines do not delay a function."""
+        return not self.calls if call.lost > 1 else not self.in_turn
+
     def take(self, call: Call) -> None:
         """Take a call; `flush` sends it."""
         call.peer = self

@@ -230,7 +230,7 @@ class Pool:
         """Give a call to a worker, which must be flushed, or queue it."""
         found, least = None, CALLS_MOST
         for peer in self._peers:
-            if not peer.alone and len(peer.calls) < least and (call.shares or not peer.in_turn):
+            if not peer.alone and len(peer.calls) < least and (call.shares or peer.suits(call)):
                 found, least = peer, len(peer.calls)
         if found is not None:
             found.take(call)
@@ -356,17 +356,18 @@ class Pool:
     def _send_waiting(self, peer: Peer) -> None:
         """Send queued calls to a worker, as many as it accepts."""
         queue = self._queue
-        while queue and not peer.alone and (queue[0].shares or not peer.in_turn) and len(peer.calls) < CALLS_MOST:
+        while queue and not peer.alone and (queue[0].shares or peer.suits(queue[0])) and len(peer.calls) < CALLS_MOST:
             call = queue.popleft()
             if not call.done.done():
                 peer.take(call)
         peer.flush()
 
     def lost(self, peer: Peer) -> None:
-        """Fail the call that ended a worker. Retry all others on other workers, functions one at a time.
+        """Fail the call that ended a worker. Retry all others on other workers.
 
         A worker runs one function at a time, so coroutines beside it are not the cause. Nor is a function that waits
-        behind a coroutine that blocks. If the worker had several functions, the cause is unknown.
+        behind a coroutine that blocks. If the worker had several functions, or only coroutines, the cause is unknown.
+        So functions are retried one at a time, and coroutines the second time.
         """
         if peer in self._peers:
             self._peers.remove(peer)
@@ -374,10 +375,11 @@ class Pool:
         calls, peer.calls = list(peer.calls.values()), {}
         for call in calls:
             call.lost += 1
-            if (blames and not call.is_async) or call.lost > _LOST_MOST or self._closed:
+            is_cause = len(calls) == 1 or (blames and not call.is_async) or call.lost > _LOST_MOST
+            if is_cause or self._closed:
                 call.fail(HookFailed("its worker ended"))
             elif not call.moved and not call.done.done():
-                call.peer, call.shares = None, call.is_async
+                call.peer, call.shares = None, call.is_async and call.lost == 1
                 self._place(call)
         self._flush()
         if self._queue:
