@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podless.cache import fanout as module
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.store import Keys, Record, Stored
 from tests.conftest import tries
@@ -20,9 +20,9 @@ from tests.conftest import tries
 THINGS = Keys("/g/things/", namespaced=True)
 
 
-def event(revision: int, size: int = 10) -> Event:
+def event(revision: int, size: int = 10) -> CacheEvent:
     key = f"/g/things/ns/{revision}"
-    return Event(key, revision, None, Entry(Record(key, Stored(b"x" * size, 0), revision, revision), THINGS))
+    return CacheEvent(key, revision, None, Entry(Record(key, Stored(b"x" * size, 0), revision, revision), THINGS))
 
 
 class Watcher:
@@ -33,7 +33,7 @@ class Watcher:
         self.batches = self.ended = 0
         self.follower: Follower = fanout.add_follower(self.take)
 
-    def take(self, events: Sequence[Event]) -> None:
+    def take(self, events: Sequence[CacheEvent]) -> None:
         self.batches += 1
         self.told += [one.revision for one in events]
         self.ended += not events
@@ -148,7 +148,7 @@ async def test_who_is_too_far_behind_ends(monkeypatch: pytest.MonkeyPatch) -> No
 async def test_what_fails_keeps_nobody_else_from_hearing(caplog: pytest.LogCaptureFixture) -> None:
     fanout = Fanout(Deliveries())
 
-    def fail(events: Sequence[Event]) -> None:
+    def fail(events: Sequence[CacheEvent]) -> None:
         raise ValueError("x")
 
     fanout.add_follower(fail)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from podless.cache import watchcache as module
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.store import Compacted, Keys, Operation, Stored
 from podless.store.sqlite import SQLiteStore
@@ -47,7 +47,7 @@ class World:
             collection.add_event_handler(self._note)
         return collection
 
-    def _note(self, events: Sequence[Event]) -> None:
+    def _note(self, events: Sequence[CacheEvent]) -> None:
         self.seen += [(e.key, e.revision, e.before is not None, e.after is not None) for e in events]
 
     async def write(self, name: str, number: int | None) -> None:
@@ -140,7 +140,7 @@ async def test_what_a_watcher_is_shown_of_a_deleted_object_is_its_last_state_at_
     world = World()
     collection = await world.open(early=True)
     await world.write("ns1/a", 7)
-    caught: list[Event] = []
+    caught: list[CacheEvent] = []
     leave = collection.add_event_handler(caught.extend)
     await world.write("ns1/a", None)
     before = caught[0].before

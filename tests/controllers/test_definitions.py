@@ -12,7 +12,7 @@ import pytest
 from podless.app import App, Settings
 from podless.http.message import Request, Response, settle_answer
 from podless.runtime.jsonobject import Object
-from podless.store import Change, Operation
+from podless.store import Operation, StoreChange
 from tests.conftest import CRDS, definition
 
 
@@ -41,7 +41,7 @@ def conditions(found: Object) -> dict[str, str]:
 async def test_what_becomes_of_a_definition_is_seen_step_by_step(tmp_path: Path) -> None:
     app = App(Settings(data=tmp_path, tls=False))
     await app.start()
-    batches: list[list[Change]] = []
+    batches: list[list[StoreChange]] = []
     try:
         assert app.cluster is not None
         store = app.cluster.store

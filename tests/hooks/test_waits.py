@@ -16,7 +16,7 @@ import pytest
 
 from podless import Server, hooks
 from podless.hooks import pool, worker
-from podless.hooks.peer import WAIT, Call, HookFailed, Peer
+from podless.hooks.peer import WAIT, HookCall, HookFailed, Peer
 from podless.hooks.wire import ACCEPTED, POLLED
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
@@ -34,7 +34,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     found: list[bool] = []
     wait_for = Peer.wait_for
 
-    def noting(self: Peer, call: Call, until: float) -> bool:
+    def noting(self: Peer, call: HookCall, until: float) -> bool:
         found.append(wait_for(self, call, until))
         return found[-1]
 
@@ -111,8 +111,8 @@ def test_a_hook_that_calls_the_server_is_waited_for_once(waits: list[bool], monk
     assert waits == [False]
 
 
-def known() -> pool._Known:
-    return pool._Known(0, {"kind": "validate", "async": False})
+def known() -> pool._DeclaredHook:
+    return pool._DeclaredHook(0, {"kind": "validate", "async": False})
 
 
 def test_credit_is_lost_with_one_miss_at_first_and_with_more_after_quick_answers() -> None:

@@ -272,7 +272,7 @@ def test_answers_of_webhooks(form: str) -> None:
     def read(raw: bytes) -> None:
         calls._verdict(reviews.decode_review(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
 
-    assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._Unsound))
+    assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._MalformedAnswer))
 
 
 def test_patches_of_webhooks() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from podless.store import FOLLOWING, KEPT, Change, Compacted, Conflicted, Operation, Record, Store, Stored
+from podless.store import FOLLOWING, KEPT, Compacted, Conflicted, Operation, Record, Store, StoreChange, Stored
 
 
 async def put(store: Store, key: str, value: bytes, expect: int = 0) -> int:
@@ -25,12 +25,12 @@ class Follower:
     """Whoever follows a prefix: what was delivered, batch by batch, and how far it goes."""
 
     def __init__(self, store: Store, prefix: str, after: int) -> None:
-        self.batches: list[list[Change]] = []
+        self.batches: list[list[StoreChange]] = []
         self.revision = after
         self._moved = asyncio.Event()
         self.leave = store.watch(prefix, after, self._take)
 
-    def _take(self, changes: Sequence[Change], revision: int) -> None:
+    def _take(self, changes: Sequence[StoreChange], revision: int) -> None:
         assert revision >= self.revision
         assert all(self.revision < change.revision <= revision for change in changes)
         if changes:
@@ -39,7 +39,7 @@ class Follower:
         self._moved.set()
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[StoreChange]:
         return [change for batch in self.batches for change in batch]
 
     async def reach(self, revision: int) -> None:
@@ -249,7 +249,7 @@ class Contract:
         told = [change.revision for change in follower.changes]
         assert len(told) == 22
         assert told == sorted(told)
-        assert follower.changes[-1] == Change("/g/r/a", last, None)
+        assert follower.changes[-1] == StoreChange("/g/r/a", last, None)
         assert all(change.key.startswith("/g/r/") for change in follower.changes)
         follower.leave()
         after = await put(store, "/g/r/c", b"")
@@ -259,7 +259,7 @@ class Contract:
         assert follower.revision < after
 
     async def test_a_watch_goes_on_where_another_one_fails(self, store: Store) -> None:
-        def fails(changes: Sequence[Change], revision: int) -> None:
+        def fails(changes: Sequence[StoreChange], revision: int) -> None:
             raise RuntimeError("a defect")
 
         store.watch("/g/r/", await store.read_revision(), fails)

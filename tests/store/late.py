@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from podless.runtime.histogram import Histogram
-from podless.store import KEPT, Change, Operation, Record, Stored, keys
+from podless.store import KEPT, Operation, Record, StoreChange, Stored, keys
 from podless.store.contract import ChangeLog, Deliver, Lost
 from podless.store.etcd.transaction import commit_chain
 from podless.store.history import Bounds, Keep
@@ -111,10 +111,10 @@ class LateStore:
                     await self._inner.commit([Operation(record.key, record.stored, record.revision)])
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        told: deque[tuple[Sequence[Change], int]] = deque()
+        told: deque[tuple[Sequence[StoreChange], int]] = deque()
         more = asyncio.Event()
 
-        def take(changes: Sequence[Change], revision: int) -> None:
+        def take(changes: Sequence[StoreChange], revision: int) -> None:
             told.append((changes, revision))
             more.set()
 
@@ -128,12 +128,14 @@ class LateStore:
         leave()
         feed.cancel()
 
-    async def _feed(self, told: deque[tuple[Sequence[Change], int]], more: asyncio.Event, deliver: Deliver) -> None:
+    async def _feed(
+        self, told: deque[tuple[Sequence[StoreChange], int]], more: asyncio.Event, deliver: Deliver
+    ) -> None:
         while True:
             await more.wait()
             await self._later()
             more.clear()
-            batch: list[Change] = []
+            batch: list[StoreChange] = []
             revision = 0
             for _ in range(self._random.randint(1, len(told))):
                 changes, revision = told.popleft()
@@ -153,7 +155,7 @@ class LateStore:
         await self._later()
         return await self._inner.read_range_at(prefix, revision)
 
-    async def read_changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
         await self._later()
         return await self._inner.read_changes(prefix, after)
 

@@ -95,11 +95,11 @@ def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
         return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
-    except _Unsound as error:
+    except _MalformedAnswer as error:
         raise CallFailed(f"received invalid webhook response: {error}") from None
 
 
-class _Unsound(Exception):
+class _MalformedAnswer(Exception):
     """The response of a webhook is malformed."""
 
 
@@ -124,27 +124,27 @@ REVIEWS = {version: _review(version) for version in VERSIONS}
 
 
 def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
-    """Check a v1 response, including its uid and type, and return its verdict. Raises _Unsound."""
+    """Check a v1 response, including its uid and type, and return its verdict. Raises _MalformedAnswer."""
     response = _response(answer)
     given = response.get("uid") or ""
     if given != uid:
-        raise _Unsound(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(given)}")
+        raise _MalformedAnswer(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(given)}")
     wanted, found = f"{_GROUP}/v1, Kind=AdmissionReview", _type(answer)
     if found != wanted:
-        raise _Unsound(f"expected webhook response of {wanted}, got {found}")
+        raise _MalformedAnswer(f"expected webhook response of {wanted}, got {found}")
     patch, kind = base64.b64decode(response.get("patch") or ""), response.get("patchType")
     if mutating:
         if patch and kind is None:
-            raise _Unsound("webhook returned response.patch but not response.patchType")
+            raise _MalformedAnswer("webhook returned response.patch but not response.patchType")
         if not patch and kind is not None:
-            raise _Unsound("webhook returned response.patchType but not response.patch")
+            raise _MalformedAnswer("webhook returned response.patchType but not response.patch")
         if kind == "":
-            raise _Unsound('webhook returned invalid response.patchType of ""')
+            raise _MalformedAnswer('webhook returned invalid response.patchType of ""')
     else:
         if patch:
-            raise _Unsound("validating webhook may not return response.patch")
+            raise _MalformedAnswer("validating webhook may not return response.patch")
         if kind is not None:
-            raise _Unsound("validating webhook may not return response.patchType")
+            raise _MalformedAnswer("validating webhook may not return response.patchType")
     return _make_verdict(response, patch, kind or "")
 
 
@@ -158,7 +158,7 @@ def _old_verdict(answer: Object, mutating: bool) -> Verdict:
 def _response(answer: Object) -> Object:
     response: Object | None = answer.get("response")
     if response is None:
-        raise _Unsound("webhook response was absent")
+        raise _MalformedAnswer("webhook response was absent")
     return response
 
 

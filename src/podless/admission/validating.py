@@ -95,10 +95,10 @@ class ValidatingAdmissionPolicy(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden, with the status code and reason of the first denial."""
         hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
-        await _Run(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
+        await _PolicyRun(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
 
 
-class _Run:
+class _PolicyRun:
     """The evaluation of all policies for one write."""
 
     def __init__(self, attr: AdmissionAttributes, subject: Subject) -> None:

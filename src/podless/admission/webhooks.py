@@ -87,7 +87,7 @@ class LocalHook(Webhook):
         return self._caller.call(client, subject, version)
 
 
-class _Webhooks(Plugin):
+class _WebhookList(Plugin):
     """All webhooks of one kind of configuration, sorted by name, and then the hooks of podless.hooks."""
 
     def __init__(self, kind: Kind, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
@@ -181,7 +181,7 @@ def _failed(webhook: Webhook, why: object) -> APIError:
     return internal_error(f"failed calling {webhook.noun} {gotext.quote(webhook.name)}: {why}")
 
 
-class ValidatingAdmissionWebhook(_Webhooks):
+class ValidatingAdmissionWebhook(_WebhookList):
     """Validating webhooks, called concurrently."""
 
     def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
@@ -225,7 +225,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
         return None
 
 
-class MutatingAdmissionWebhook(_Webhooks):
+class MutatingAdmissionWebhook(_WebhookList):
     """Mutating webhooks, called one after the other."""
 
     def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:

@@ -19,7 +19,7 @@ from podless.auth.rules import PolicyRule, RoleRules, join_errors
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
@@ -92,12 +92,12 @@ class RBAC:
                 self._add_binding(parse_binding(entry))
             collection.add_event_handler(self._follow)
 
-    def _forget(self, events: Sequence[Event]) -> None:
+    def _forget(self, events: Sequence[CacheEvent]) -> None:
         self._changes += 1
         self._decided.clear()
         self.kept = 0
 
-    def _hear(self, events: Sequence[Event]) -> None:
+    def _hear(self, events: Sequence[CacheEvent]) -> None:
         self._forget(events)
         for event in events:
             self._long.discard(event.key)
@@ -108,7 +108,7 @@ class RBAC:
         if len(role.body) >= LONG and "rbac" not in role.forms:
             self._long.add(role.key)
 
-    def _follow(self, events: Sequence[Event]) -> None:
+    def _follow(self, events: Sequence[CacheEvent]) -> None:
         self._forget(events)
         for event in events:
             if event.before is not None:

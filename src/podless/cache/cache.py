@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from podless.cache import current
-from podless.cache.events import ChangeHandler, Event, add_handler, call_handler
+from podless.cache.events import CacheEvent, ChangeHandler, add_handler, call_handler
 from podless.cache.fanout import Deliveries
 from podless.cache.watchcache import WatchCache
-from podless.store import Change, Keys, Overdue, Record, Store, StoreError, keys
+from podless.store import Keys, Overdue, Record, Store, StoreChange, StoreError, keys
 
 _PATIENCE = 10.0  # seconds to wait until a known revision is shown here
 _AGAIN = 0.2  # seconds before a failed read is retried
@@ -144,8 +144,8 @@ class Cache:
             finally:
                 late.cancel()
 
-    def _take_changes(self, changes: Sequence[Change], revision: int) -> None:
-        batches: dict[WatchCache, list[Event]] = {}
+    def _take_changes(self, changes: Sequence[StoreChange], revision: int) -> None:
+        batches: dict[WatchCache, list[CacheEvent]] = {}
         for change in changes:
             collection = self._collections.get(keys.prefix_of(change.key))
             if collection is not None and (event := collection.apply_change(change)) is not None:

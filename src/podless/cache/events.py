@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from podless.cache.entry import Entry
-from podless.store import Change
+from podless.store import StoreChange
 
 log = logging.getLogger("podless")
 
 
-class Event:
+class CacheEvent:
     """One change as watchers see it. after is None for a delete, before is None for a create.
 
     frames: the event as bytes for each requested form, made once and shared by all watchers. rows: its rows in tables,
@@ -40,7 +40,7 @@ class Event:
         return self._last
 
 
-class Batch(list[Event]):
+class Batch(list[CacheEvent]):
     """Events that are delivered together. size: approximate bytes of their objects.
 
     views: results that several watchers share, computed by the first of them.
@@ -55,8 +55,8 @@ class Batch(list[Event]):
 
 
 T = TypeVar("T")
-EventHandler = Callable[[Sequence[Event]], None]
-ChangeHandler = Callable[[Sequence[Change]], None]
+EventHandler = Callable[[Sequence[CacheEvent]], None]
+ChangeHandler = Callable[[Sequence[StoreChange]], None]
 
 
 def call_handler(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from time import perf_counter as _clock
 
-from podless.cache.events import Batch, Event, EventHandler, call_handler, log_failure
+from podless.cache.events import Batch, CacheEvent, EventHandler, call_handler, log_failure
 
 _TURN = 0.002  # seconds in one turn of the loop
 # a longer queue gets longer turns, so that writers cannot outrun watchers: seconds per byte, and the maximum
@@ -140,7 +140,7 @@ class Fanout:
         self._followers.pop(follower, None)
         follower.next = _NEVER
 
-    def queue_events(self, events: Sequence[Event]) -> None:
+    def queue_events(self, events: Sequence[CacheEvent]) -> None:
         """Queue events for the watchers."""
         if not self._followers:
             return
@@ -253,7 +253,7 @@ class Fanout:
             self._open = None
         self._drop_first_batch()
 
-    def _end_slow_follower(self, follower: Follower, handler: EventHandler, events: Sequence[Event]) -> None:
+    def _end_slow_follower(self, follower: Follower, handler: EventHandler, events: Sequence[CacheEvent]) -> None:
         """End a watcher that is too far behind, instead of calling its handler."""
         self.remove_follower(follower)
         call_handler(handler, ())

@@ -15,12 +15,12 @@ from contextlib import suppress
 from typing import Protocol
 
 from podless.cache.entry import Entry
-from podless.cache.events import Event, EventHandler, add_handler, call_handler
+from podless.cache.events import CacheEvent, EventHandler, add_handler, call_handler
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.rest import Rest
-from podless.store import Change, Compacted, Keys, Record, Store, keys
+from podless.store import Compacted, Keys, Record, Store, StoreChange, keys
 
 # number of changes, and bytes of their objects, kept in memory for watches that resume and for older pages; older
 # changes are read from the store
@@ -65,12 +65,12 @@ class WatchCache:
         self._read_record = cache.read
         self._entries: dict[str, Entry] = {}
         self._keys: list[str] = []
-        self._window: deque[Event] = deque()
+        self._window: deque[CacheEvent] = deque()
         self._window_bytes = 0
         self._handlers: list[EventHandler] = []
         self._labels = LabelIndex()
         self._fanout = Fanout(cache.deliveries)
-        self._early: list[Change] | None = None
+        self._early: list[StoreChange] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._former: dict[str, Entry] | None = None  # the state before changes were lost
 
@@ -178,16 +178,16 @@ class WatchCache:
         present, events = self._entries, []
         for key, before in former.items():
             if key not in present:
-                events.append(Event(key, self.changed, before, None))
+                events.append(CacheEvent(key, self.changed, before, None))
         for key, after in present.items():
             known = former.get(key)
             if known is None or known.revision != after.revision:
-                events.append(Event(key, after.revision, known, after))
+                events.append(CacheEvent(key, after.revision, known, after))
         events.sort(key=lambda event: event.revision)
         for handler in list(self._handlers):
             call_handler(handler, events)
 
-    def apply_change(self, change: Change) -> Event | None:
+    def apply_change(self, change: StoreChange) -> CacheEvent | None:
         """Apply one durable change. Returns the event, or None if this collection is not loaded."""
         if not self.loaded:
             if self._early is not None:  # during the initial read, changes are queued and applied after it
@@ -203,7 +203,7 @@ class WatchCache:
             del self._entries[change.key]
             del self._keys[bisect_left(self._keys, change.key)]
         self._labels.update_entry(before, after)
-        event = Event(change.key, change.revision, before, after)
+        event = CacheEvent(change.key, change.revision, before, after)
         self.changed = change.revision
         self._window.append(event)
         size = _measure_event(event)
@@ -215,7 +215,7 @@ class WatchCache:
             self._window_bytes -= _measure_event(oldest)
         return event
 
-    def publish_events(self, events: Sequence[Event]) -> None:
+    def publish_events(self, events: Sequence[CacheEvent]) -> None:
         """Call every handler with a batch of events now, and queue it for the watchers."""
         for handler in list(self._handlers):
             call_handler(handler, events)
@@ -311,7 +311,7 @@ class WatchCache:
             if not after or len(found) >= most:
                 return found[:most], bool(after) or len(found) > most
 
-    async def changes_since(self, revision: int, first: int) -> list[Event]:
+    async def changes_since(self, revision: int, first: int) -> list[CacheEvent]:
         """Return the changes after `revision`, oldest first.
 
         first: the revision before which this resource did not exist. Raises Compacted.
@@ -324,16 +324,16 @@ class WatchCache:
         for change in await self._store.read_changes(self.prefix, revision):
             before = self.make_entry(change.before) if change.before is not None else None
             after = self.make_entry(change.record) if change.record is not None else None
-            events.append(Event(change.key, change.revision, before, after))
+            events.append(CacheEvent(change.key, change.revision, before, after))
         return events
 
 
-def _measure_event(event: Event) -> int:
+def _measure_event(event: CacheEvent) -> int:
     """Return the bytes that an event keeps in memory besides the current state."""
     return len(event.before.body) if event.before is not None else 0
 
 
-def _later(window: deque[Event], revision: int) -> Iterator[Event]:
+def _later(window: deque[CacheEvent], revision: int) -> Iterator[CacheEvent]:
     for event in reversed(window):
         if event.revision <= revision:
             return

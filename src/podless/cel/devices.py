@@ -25,7 +25,7 @@ _ANY = Type("dyn", "any")  # a value whose type is known only at evaluation
 _NAME = "device"
 
 
-class _Part(Decl):
+class _DevicePart(Decl):
     """A part of a device. most: the size of its values. every: the declaration of keys that are not fields."""
 
     def __init__(
@@ -47,38 +47,38 @@ class _Part(Decl):
         return self.known.get(name, self.every)
 
 
-def _text_part(most: int) -> _Part:
-    return _Part("string", types.STRING, most)
+def _text_part(most: int) -> _DevicePart:
+    return _DevicePart("string", types.STRING, most)
 
 
-def _domains(item: Decl, *, named: bool) -> _Part:
+def _domains(item: Decl, *, named: bool) -> _DevicePart:
     """Return the attributes or capacities of a device, by domain and name.
 
     named: the sizes of values under a name are known.
     """
     inner = types.map_of(types.STRING, item.type)
     every = item if named else None
-    below = _Part("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text_part(_MOST_NAME))
+    below = _DevicePart("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text_part(_MOST_NAME))
     outer = types.map_of(types.STRING, inner)
-    return _Part("map", outer, _MOST_ENTRIES, items=below, keys=_text_part(_MOST_DOMAIN))
+    return _DevicePart("map", outer, _MOST_ENTRIES, items=below, keys=_text_part(_MOST_DOMAIN))
 
 
-_DEVICE = _Part(
+_DEVICE = _DevicePart(
     "object",
     types.struct("kubernetes.DRADevice"),
     0,
     {
         "driver": _text_part(_MOST_DRIVER),
-        "attributes": _domains(_Part("dyn", _ANY, _MOST_VALUE), named=True),
-        "capacity": _domains(_Part("quantity", QUANTITY, 0), named=False),
-        "allowMultipleAllocations": _Part("bool", types.BOOL, 1),
+        "attributes": _domains(_DevicePart("dyn", _ANY, _MOST_VALUE), named=True),
+        "capacity": _domains(_DevicePart("quantity", QUANTITY, 0), named=False),
+        "allowMultipleAllocations": _DevicePart("bool", types.BOOL, 1),
     },
 )
 _MACROS = macros.KUBERNETES | macros.BIND
 _GIVEN: Mapping[str, Type] = {_NAME: _DEVICE.type}
 
 
-class _Fields:
+class _DeviceFields:
     """The struct type of a device."""
 
     def field(self, struct: str, name: str) -> Type | None:
@@ -95,7 +95,7 @@ def validate_device_selector(source: str, at: At) -> list[FieldError]:
     """Validate a selector. Returns at most one error."""
     if len(source.encode("utf-8", "replace")) > _LONGEST:
         return [too_long(at, _LONGEST)]
-    fields: Any = _Fields()
+    fields: Any = _DeviceFields()
     functions = library.kubernetes_libraries()
     try:
         tree = program.analyze_source(source, _GIVEN, functions, fields, _MACROS)

@@ -53,7 +53,7 @@ def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> 
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
         raise CompileError(source, [Issue(-1, text)])
     charge(len(source))
-    parser = _Parser(source, known, issues)
+    parser = _ExpressionParser(source, known, issues)
     try:
         tree = parser.start()
         if parser.highest > MAX_DEPTH:
@@ -67,7 +67,7 @@ def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> 
     return tree
 
 
-class _Parser(TokenStream):
+class _ExpressionParser(TokenStream):
     """One method for each rule of the grammar.
 
     depth: of the current rule. high: the number of operators, selections, calls and indexes above each other in the

@@ -56,7 +56,7 @@ class CheckOptions:
     releases: Sequence[str] = (features.DEFAULT,)
 
 
-class _Unsound(NamedTuple):
+class _InvalidDefinition(NamedTuple):
     """The kind of a definition that has errors in some releases."""
 
     group: str
@@ -64,14 +64,14 @@ class _Unsound(NamedTuple):
     releases: tuple[str, ...]
 
 
-class _State(NamedTuple):
+class _WorkerData(NamedTuple):
     """The data that a process needs. definitions: with the releases in which they are valid."""
 
     rules: Strictness
     releases: Sequence[str]
     definitions: Sequence[tuple[Object, Sequence[str]]]
     schemas: Sequence[DescribedKind]
-    unsound: frozenset[_Unsound]
+    unsound: frozenset[_InvalidDefinition]
     old: dict[ObjectIdentity, bytes]
     references: bool
 
@@ -81,7 +81,7 @@ class _Done(NamedTuple):
 
     report: Report
     definitions: list[tuple[Object, Sequence[str]]]
-    unsound: set[_Unsound]
+    unsound: set[_InvalidDefinition]
     mixed: set[tuple[str, int]]
     known: list[ObjectIdentity]
     references: list[Reference]
@@ -103,7 +103,7 @@ def check_files(
     options = options or CheckOptions()
     with ExitStack() as stack:
         work = _Work(stack, options, [*sources, *known, *old])
-        state = _State(
+        state = _WorkerData(
             options.rules,
             options.releases,
             [(definition, options.releases) for definition in options.definitions],
@@ -114,7 +114,7 @@ def check_files(
         )
         report = Report(files=len(sources))
         defined = work.state(state)
-        definitions, unsound = list(state.definitions), set[_Unsound]()
+        definitions, unsound = list(state.definitions), set[_InvalidDefinition]()
         every: list[ObjectIdentity] = []
         named: list[Reference] = []
         chosen = [*known, *sources]
@@ -169,7 +169,7 @@ class _Work:
             self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="podless-check-")))
             self._states = 0
 
-    def state(self, state: _State) -> _Prepared | str:
+    def state(self, state: _WorkerData) -> _Prepared | str:
         """Return a state to pass to batches; other processes read it from a file, once."""
         if self._pool is None:
             return _Prepared.prepare(state)
@@ -236,7 +236,7 @@ class _Prepared(NamedTuple):
     references: bool
 
     @classmethod
-    def prepare(cls, state: _State) -> _Prepared:
+    def prepare(cls, state: _WorkerData) -> _Prepared:
         """Return one judge for each release. Releases share equal parts."""
         described = [one.kind() for one in state.schemas]
         releases = {name: features.choose_release(name) for name in state.releases}
@@ -297,7 +297,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
         found = {(known.identity, known.at): known for outcome, _ in outcomes for known in outcome.objects}
         done.known.extend(known.identity for known in found.values())
         for outcome, names in outcomes:
-            done.unsound.update(_Unsound(group, kind, tuple(names)) for group, kind in outcome.unsound)
+            done.unsound.update(_InvalidDefinition(group, kind, tuple(names)) for group, kind in outcome.unsound)
         if state.references:
             for known in found.values():
                 done.references.extend(references.find_references(known.identity, known.obj, document, known.at))

@@ -175,13 +175,13 @@ class _Suite:
         if users:
             await cluster.grant(users)
 
-    def _webhooks(self) -> _Webhooks:
+    def _webhooks(self) -> _WebhookProgram:
         given = self.value["webhooks"]
         try:
             bundle = (self.folder / given["caFile"]).read_bytes() if "caFile" in given else b""
         except OSError as error:
             raise CannotCheck(describe_fault(error)) from None
-        return _Webhooks(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
+        return _WebhookProgram(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _objects(self, path: str) -> Iterator[Object]:
         for source in find_sources([str(self.folder / path)]):
@@ -200,7 +200,7 @@ class _Suite:
         return found
 
 
-class _Webhooks(NamedTuple):
+class _WebhookProgram(NamedTuple):
     """A webhook server that replaces the Services of webhooks. bundle: its CA, as in a caBundle."""
 
     url: str
@@ -305,7 +305,7 @@ def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.
         yield path, wanted, found
 
 
-class _Place(NamedTuple):
+class _KindEndpoint(NamedTuple):
     """The endpoint of a kind. base: URL path of its version."""
 
     base: str
@@ -318,7 +318,7 @@ class _API:
 
     def __init__(self, cluster: RemoteCluster) -> None:
         self._cluster = cluster
-        self._places: dict[tuple[str, str], _Place] = {}
+        self._places: dict[tuple[str, str], _KindEndpoint] = {}
 
     async def place(self, obj: Object, namespace: str, subresource: str | None = None) -> str:
         """Return the URL path of an object. Raises _Failed if its kind is not served."""
@@ -335,7 +335,7 @@ class _API:
             found = next((one for one in listed if one["kind"] == kind and "/" not in one["name"]), None)
             if found is None:
                 raise _Failed(f'no matches for kind "{kind}" in version "{api_version}"')
-            known = self._places[api_version, kind] = _Place(base, found["name"], found["namespaced"])
+            known = self._places[api_version, kind] = _KindEndpoint(base, found["name"], found["namespaced"])
         metadata = obj.get("metadata") or {}
         where = f"/namespaces/{quote(metadata.get('namespace') or namespace)}" if known.namespaced else ""
         path = f"{known.base}{where}/{known.plural}/{quote(str(metadata.get('name') or ''))}"

@@ -28,7 +28,7 @@ class BadLog(Exception):
     """A file is not an audit log. The text names the line."""
 
 
-class _Place(NamedTuple):
+class _LogPosition(NamedTuple):
     """The position of a change in the files. at: milliseconds since 1970."""
 
     at: int
@@ -88,7 +88,7 @@ def _describe(skipped: Counter[Skipped]) -> str:
     return "; ".join(f"{count} events: {reason.value}" for reason, count in skipped.most_common())
 
 
-def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_Place]:
+def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_LogPosition]:
     """Store the states of all changes in a scratch database, and yield their positions. Raises BadLog."""
     number = 0
     for where, line in _lines(paths):
@@ -102,7 +102,7 @@ def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counte
         for change in found:
             number += 1
             database.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (number, *_encode(change)))
-            yield _Place(change.at, number, change.revision, change.key)
+            yield _LogPosition(change.at, number, change.revision, change.key)
 
 
 def _lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -131,14 +131,14 @@ def _encode(change: AuditChange) -> tuple[int, bool, bytes, bytes | None]:
     return offset, change.creates, author, value
 
 
-def settle_revisions(places: Iterable[_Place]) -> list[_Place]:
+def settle_revisions(places: Iterable[_LogPosition]) -> list[_LogPosition]:
     """Return changes sorted by revision, without duplicates of a key and revision.
 
     If the event of a delete has no revision, it gets the next free one after all changes before it.
     """
     by_time = sorted(places)
     used = {one.revision for one in by_time}
-    last, found = 0, dict[tuple[str, int], _Place]()
+    last, found = 0, dict[tuple[str, int], _LogPosition]()
     for one in by_time:
         if not one.revision:
             revision = last + 1
@@ -153,7 +153,7 @@ def settle_revisions(places: Iterable[_Place]) -> list[_Place]:
     return sorted(found.values(), key=lambda one: (one.revision, one.number))
 
 
-def _read_back(database: sqlite3.Connection, places: Iterable[_Place]) -> Iterator[Written]:
+def _read_back(database: sqlite3.Connection, places: Iterable[_LogPosition]) -> Iterator[Written]:
     created: dict[str, int] = {}
     for at, number, revision, key in places:
         statement = "SELECT offset, creates, author, value FROM changes WHERE number = ?"

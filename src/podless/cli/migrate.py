@@ -89,7 +89,7 @@ class MigrationFailed(Exception):
     """A migration cannot be completed. The text says why. Objects that are rewritten stay so."""
 
 
-class _Changed(Exception):
+class _DefinitionChanged(Exception):
     """The definition changed during the migration."""
 
 
@@ -107,8 +107,8 @@ class Migration:
     async def run(self) -> str:
         """Migrate, and return a summary. Raises MigrationFailed, or RemoteError if the server does not answer."""
         try:
-            return await retry_call(self._migrate, _Changed, tries=_TRIES)
-        except _Changed:
+            return await retry_call(self._migrate, _DefinitionChanged, tries=_TRIES)
+        except _DefinitionChanged:
             raise MigrationFailed("the definition keeps changing: run the command again") from None
 
     async def _migrate(self) -> str:
@@ -186,7 +186,7 @@ class Migration:
         async def write() -> None:
             now = await self._cluster.send("GET", self._place)
             if any(now["metadata"].get(key) != before["metadata"].get(key) for key in ("uid", "generation")):
-                raise _Changed
+                raise _DefinitionChanged
             revision = {"resourceVersion": now["metadata"]["resourceVersion"]}
             change = {"metadata": revision, "status": {"storedVersions": [storage]}}
             await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
@@ -194,7 +194,7 @@ class Migration:
         try:
             await retry_call(write, Conflicting, tries=_TRIES)
         except Conflicting:
-            raise _Changed from None
+            raise _DefinitionChanged from None
 
 
 def _versions(definition: Object) -> tuple[str, list[str]]:

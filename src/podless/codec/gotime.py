@@ -24,11 +24,11 @@ _PLAIN = {
 }
 
 
-class _Bad(Exception):
+class _LayoutMismatch(Exception):
     """The text does not match the layout."""
 
 
-class _Range(Exception):
+class _OutOfRange(Exception):
     """A number in the text is out of range. The text says which."""
 
 
@@ -39,7 +39,7 @@ def normalise_time(text: str, digits: int = 0) -> str | None:
     """
     if _PLAIN[digits].fullmatch(text):
         return text
-    reader = _Reader(text, LAYOUTS[digits], digits)
+    reader = _TimeReader(text, LAYOUTS[digits], digits)
     year, month, day, hour, minute, second = reader.read_time()
     # the calendar repeats after 400 years, and datetime overflows in the first and the last year
     years = -400 if year < 1000 else 400 if year > 9000 else 0
@@ -56,7 +56,7 @@ def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
 
     Raises ValueError with Go's message.
     """
-    reader = _Reader(text, layout, 0)
+    reader = _TimeReader(text, layout, 0)
     year, month, day, hour, minute, second = reader.read_time()
     days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
     seconds = days * 86400 + hour * 3600 + minute * 60 + second - reader.offset
@@ -67,7 +67,7 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _CYCLE = 146097  # days in 400 years
 
 
-class _Reader:
+class _TimeReader:
     """Parses one text by a layout, element by element, as time.Parse does."""
 
     def __init__(self, text: str, layout: str, digits: int) -> None:
@@ -102,9 +102,9 @@ class _Reader:
         self.rest = hold = self.rest.removeprefix(prefix)
         try:
             return read()
-        except _Bad:
+        except _LayoutMismatch:
             raise self.error(hold, element) from None
-        except _Range as error:
+        except _OutOfRange as error:
             raise ValueError(f"parsing time {_quote(self.text)}: {error} out of range") from None
 
     def error(self, found: str, wanted: str) -> ValueError:
@@ -124,7 +124,7 @@ class _Reader:
     def ranged(self, name: str, fixed: bool, least: int, most: int) -> int:
         value = self.number(fixed)
         if not least <= value <= most:
-            raise _Range(name)
+            raise _OutOfRange(name)
         return value
 
     def second(self) -> int:
@@ -138,7 +138,7 @@ class _Reader:
         """Parse a point or comma and digits, of which nine count."""
         head, self.rest = self.rest[:size], self.rest[size:]
         if len(head) < size or head[0] not in ".," or not _digits(head[1:]):
-            raise _Bad
+            raise _LayoutMismatch
         self.nanos = int(head[1:10].ljust(9, "0"))
         return 0
 
@@ -148,14 +148,14 @@ class _Reader:
             return 0
         head, self.rest = self.rest[:6], self.rest[6:]
         if len(head) < 6 or head[3] != ":":
-            raise _Bad
+            raise _LayoutMismatch
         hours, minutes = _int(head[1:3], 2), _int(head[4:6], 2)
         if minutes > 60:
-            raise _Range("time zone offset minute")
+            raise _OutOfRange("time zone offset minute")
         if hours > 24:
-            raise _Range("time zone offset hour")
+            raise _OutOfRange("time zone offset hour")
         if head[0] not in "+-":
-            raise _Bad
+            raise _LayoutMismatch
         self.offset = (hours * 60 + minutes) * 60 * (-1 if head[0] == "-" else 1)
         return 0
 
@@ -166,7 +166,7 @@ def _digits(text: str) -> bool:
 
 def _int(text: str, size: int) -> int:
     if len(text) < size or not _digits(text):
-        raise _Bad
+        raise _LayoutMismatch
     return int(text)
 
 

@@ -83,7 +83,7 @@ def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
 
     Raises JSONError with the words of Go's scanner.
     """
-    return _Parser(raw, repeated).parse_text()
+    return _JSONParser(raw, repeated).parse_text()
 
 
 def resume_parse(raw: bytes, holders: str, at: int) -> None:
@@ -91,14 +91,14 @@ def resume_parse(raw: bytes, holders: str, at: int) -> None:
 
     Raises JSONError.
     """
-    parser = _Parser(raw, None)
+    parser = _JSONParser(raw, None)
     if at < 0:
         parser.parse_text()
     else:
         parser.resume(holders, at)
 
 
-class _Parser:
+class _JSONParser:
     """One parse of a text, as Latin-1, because Go's errors name the byte at which it stops.
 
     The parser adds a space to the text, as Go feeds one to its scanner to see whether a number or literal is complete.

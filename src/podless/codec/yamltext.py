@@ -31,7 +31,7 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
     return None if root is None else YAMLDecoder([] if repeated is None else repeated).document(root)
 
 
-class _Known(NamedTuple):
+class _AnchorResult(NamedTuple):
     """The result for an anchored node. nodes: visited. height: levels. made: packed value, or entries of a mapping."""
 
     nodes: int
@@ -63,8 +63,8 @@ class YAMLDecoder:
         self.from_alias = 0
         self.open: list[YAMLNode] = []  # the aliases that are being resolved
         self.depth = self.deepest = 0
-        self.values: dict[YAMLNode, _Known] = {}
-        self.merges: dict[YAMLNode, _Known] = {}
+        self.values: dict[YAMLNode, _AnchorResult] = {}
+        self.merges: dict[YAMLNode, _AnchorResult] = {}
         self.odd = False  # True if a key or number without a JSON form was found
 
     def document(self, root: YAMLNode) -> Any:
@@ -128,7 +128,7 @@ class YAMLDecoder:
             known = self.values.get(target)
             if known is None or not self.again(known):
                 made, nodes, height, found = self.watched(lambda: self.value(target))
-                self.values[target] = _Known(nodes, height, found, marshal.dumps(made, _PACKED))
+                self.values[target] = _AnchorResult(nodes, height, found, marshal.dumps(made, _PACKED))
                 return made
         return marshal.loads(known.made)
 
@@ -143,7 +143,7 @@ class YAMLDecoder:
                 return map(_again, known.made)
             made: list[_Entry]
             made, nodes, height, found = self.watched(lambda: list(self.entries(target)))
-            self.merges[target] = _Known(nodes, height, found, list(map(_again, made)))
+            self.merges[target] = _AnchorResult(nodes, height, found, list(map(_again, made)))
         return made
 
     def watched(self, work: Any) -> tuple[Any, int, int, list[str]]:
@@ -155,7 +155,7 @@ class YAMLDecoder:
         self.deepest = max(deepest, self.deepest)
         return made, self.count - count, height, self.repeated[found:]
 
-    def again(self, known: _Known) -> bool:
+    def again(self, known: _AnchorResult) -> bool:
         """Count a known node again. Returns False if it is too deep here, and must be visited again for the error."""
         if self.depth + known.height > jsontext.MAX_DEPTH:
             return False

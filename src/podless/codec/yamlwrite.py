@@ -82,7 +82,7 @@ class _Open:
         self.lead = lead if mapping else f"{lead}- "
 
 
-class _Known:
+class _TextCache:
     """Caches the texts of repeated parts of a document: sets of keys, keys, short strings."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ def _parts(value: Any) -> Iterator[str]:
     if not (isinstance(value, dict | list) and value):
         yield _scalar(value, 0, 2)
         return
-    known = _Known()
+    known = _TextCache()
     left = [known.open(value, 0, "")]
     while left:
         holder = left[-1]

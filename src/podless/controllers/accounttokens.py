@@ -13,7 +13,7 @@ from podless.apis.core.group import SECRETS, SERVICE_ACCOUNTS
 from podless.apis.core.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
 from podless.auth.accounts import BoundObject
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, delete_all
@@ -60,7 +60,7 @@ class AccountTokens(Controller):
             self._of.setdefault(account, set()).add(entry.key)
             self.queue.add(entry.key)
 
-    def _changed(self, events: Sequence[Event]) -> None:
+    def _changed(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is not None and (account := _account(event.before)) is not None:
                 held = self._of.get(account, set())
@@ -70,7 +70,7 @@ class AccountTokens(Controller):
             if event.after is not None:
                 self._queue_account(event.after)
 
-    def _moved(self, events: Sequence[Event]) -> None:
+    def _moved(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile the Secrets of accounts that were created or deleted."""
         for event in events:
             if event.before is None or event.after is None:

@@ -12,7 +12,7 @@ from podless.apis.apiregistration.apiservices import set_available, set_local
 from podless.apis.core.group import SERVICES
 from podless.apis.discovery.group import ENDPOINT_SLICES
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
@@ -48,7 +48,7 @@ class Registration(Controller):
         self.queue.add(_ALL)
         await self.reconcile_all()
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             known = self._made.pop(event.key, None)
             if event.after is not None and MANAGED not in event.after.labels:
@@ -91,7 +91,7 @@ class Availability(Controller):
             self._queue_services(entry)
         await self.reconcile_all()
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is None:
                 self._remote.pop(event.key, None)
@@ -102,7 +102,7 @@ class Availability(Controller):
         if MANAGED not in entry.labels:
             self.queue.add(entry.key)
 
-    def _note_backend(self, events: Sequence[Event]) -> None:
+    def _note_backend(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile APIServices after changes of their service or endpoints."""
         found = [entry for event in events if (entry := event.after or event.before) is not None]
         changed = {(entry.namespace, entry.labels.get(_OF_SERVICE) or entry.name) for entry in found}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podless.apis import catalog
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
@@ -52,7 +52,7 @@ class APIServices(Controller):
     def _key(self, group: str, version: str) -> str:
         return self._kind.key("", f"{version}.{group}")
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile managed and deleted APIServices, to undo changes by clients."""
         for event in events:
             if event.after is None or _held(event.after).managed:

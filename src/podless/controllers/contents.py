@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend_object, make_object
@@ -70,12 +70,12 @@ class Contents(Controller):
     def awaited(self) -> Sequence[Kind]:
         return (self._namespaces,)
 
-    def _born(self, events: Sequence[Event]) -> None:
+    def _born(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is None and event.after is not None:
                 self.queue.add(event.after.name)
 
-    def _changed(self, content: NamespaceContent, events: Sequence[Event]) -> None:
+    def _changed(self, content: NamespaceContent, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is None or not event.key.endswith(f"/{content.name}"):
                 continue

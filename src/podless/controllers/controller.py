@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from podless.auth.user import SERVER
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
@@ -92,7 +92,7 @@ class Controller:
             self.queue.add(entry.key)
         self.leave.append(collection.add_event_handler(self._enqueue))
 
-    def _enqueue(self, events: Sequence[Event]) -> None:
+    def _enqueue(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             self.queue.add(event.key)
 

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.naming import SELF, Naming
@@ -79,7 +79,7 @@ class Definitions(Controller):
         """Return the commits that accept names and establish a new definition; None if its names are taken."""
         return self._naming.follow_up_commits(key, made)
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             self._naming.note_event(event)
             if event.after is None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import discard_object
@@ -48,7 +48,7 @@ class Expiry(Controller):
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key, self._left(entry))
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         now = clock.time()
         if events and (not self._times or now >= self._times[-1] + self._grain):
             self._revisions.append(events[0].revision)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from podless.apis.flowcontrol import bootstrap
 from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.write import apply_status
 from podless.runtime import clock
@@ -27,7 +27,7 @@ class FlowSchemas(Controller):
         await self.follow_kind(FLOW_SCHEMAS)
         self.leave.append(levels.add_event_handler(self._levels))
 
-    def _levels(self, events: Sequence[Event]) -> None:
+    def _levels(self, events: Sequence[CacheEvent]) -> None:
         if any(event.before is None or event.after is None for event in events):
             for entry in self.api.collection(FLOW_SCHEMAS).entries_under(FLOW_SCHEMAS.prefix)[0]:
                 self.queue.add(entry.key)

@@ -21,7 +21,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.meta.objectmeta import FOREGROUND
 from podless.runtime.jsonobject import Object
-from podless.store import Change, keys
+from podless.store import StoreChange, keys
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
@@ -57,7 +57,7 @@ class Garbage(Controller):
 
     # changes
 
-    def _take_changes(self, changes: Sequence[Change]) -> None:
+    def _take_changes(self, changes: Sequence[StoreChange]) -> None:
         for change in changes:
             if self._scanning is not None:
                 self._scanning.add(change.key)

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from podless.apis.coordination.group import LEASES
 from podless.auth.user import SERVER
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.codec import serializer
 from podless.controllers.controller import Controller
 from podless.kinds import view
@@ -123,7 +123,7 @@ class Leader:
         entry = collection.get(self._key) if collection is not None else None
         return str((entry.decode().get("spec") or {}).get("holderIdentity") or "") if entry is not None else ""
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         if any(one.key == self._key for one in events):
             self._look.set()
 

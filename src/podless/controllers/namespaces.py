@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podless.apis.core.group import PODS
 from podless.cache.entry import Entry
-from podless.cache.events import Event, EventHandler
+from podless.cache.events import CacheEvent, EventHandler
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import amend_object, delete_all, make_object
@@ -64,7 +64,7 @@ class Namespaces(Controller):
     async def _make(self, name: str) -> None:
         await make_object(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is not None:
                 self._queue_namespace(event.after)

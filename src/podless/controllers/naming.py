@@ -12,7 +12,7 @@ from functools import partial
 
 from podless.admission import Along
 from podless.apis.apiextensions import definition as rules
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.write import report_status, with_status
 from podless.kinds.compile import has_condition
@@ -49,7 +49,7 @@ class Naming:
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._group(entry.key)[entry.key] = None
 
-    def note_event(self, event: Event) -> None:
+    def note_event(self, event: CacheEvent) -> None:
         """Record a changed or deleted definition."""
         if event.after is None:
             self._group(event.key).pop(event.key, None)

@@ -9,7 +9,7 @@ from podless.apis.core import usage
 from podless.apis.core.metering import Meter
 from podless.apis.core.resourcequotas import STANDARD, find_counted_kind
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.controllers.controller import Controller, Leave
@@ -50,10 +50,10 @@ class Quotas(Controller):
         """Reconcile all namespaces that have quotas."""
         self._queue_quotas(entry.namespace for entry in self._collection.entries_under(self._kind.prefix)[0])
 
-    def _changed(self, events: Sequence[Event]) -> None:
+    def _changed(self, events: Sequence[CacheEvent]) -> None:
         self._queue_quotas(event.after.namespace for event in events if event.after is not None)
 
-    def _counted(self, events: Sequence[Event], *, measured: bool) -> None:
+    def _counted(self, events: Sequence[CacheEvent], *, measured: bool) -> None:
         """Reconcile quotas after counted objects were created or deleted. measured: also after updates."""
         moved = [entry for event in events if (entry := _moved(event, measured=measured)) is not None]
         if moved:
@@ -110,14 +110,14 @@ class Quotas(Controller):
             self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind, events))
         return collection
 
-    def _hear(self, kind: Kind, events: Sequence[Event]) -> None:
+    def _hear(self, kind: Kind, events: Sequence[CacheEvent]) -> None:
         if events:
             self._counted(events, measured=usage.usage_function(kind) is not None)
         else:  # the resource was removed
             self._followed.pop(kind.prefix, None)
 
 
-def _moved(event: Event, *, measured: bool) -> Entry | None:
+def _moved(event: CacheEvent, *, measured: bool) -> Entry | None:
     """Return the object that was created or deleted. None for an update, unless objects are measured."""
     if event.before is None or (measured and event.after is not None):
         return event.after

@@ -12,7 +12,7 @@ from podless.apis.core.group import ENDPOINTS, SERVICES
 from podless.apis.core.serviceallocation import list_addresses
 from podless.apis.networking.group import IP_ADDRESSES
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import delete_all, make_object
@@ -55,7 +55,7 @@ class ServiceDependents(Controller):
     def awaited(self) -> Sequence[Kind]:
         return (SERVICES,)
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             before, after = (_addresses(entry) if entry is not None else set() for entry in (event.before, event.after))
             if before != after:

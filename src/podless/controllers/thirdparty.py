@@ -13,7 +13,7 @@ from functools import partial
 from podless.apis.extensions.thirdparty import compile_third, parse_defined_name
 from podless.apis.extensions.thirdpartyresources import CLEANUP
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, empty_kind
@@ -53,7 +53,7 @@ class ThirdParties(Controller):
         await asyncio.gather(*self._late, return_exceptions=True)
         await super().stop()
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             self.queue.add(event.key)
 
@@ -129,7 +129,7 @@ class ThirdParties(Controller):
     async def _follow(self, kind: Kind, heir: Kind) -> None:
         """Move objects that requests in flight still write to the old keys."""
 
-        def late(events: Sequence[Event]) -> None:
+        def late(events: Sequence[CacheEvent]) -> None:
             if not any(event.after is not None for event in events):
                 return
             now = self.api.registry.get(heir.group, heir.plural)

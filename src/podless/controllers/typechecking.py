@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from podless.auth.user import SERVER
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
@@ -45,7 +45,7 @@ class TypeChecking(Controller):
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
 
-    def _changed(self, events: Sequence[Event]) -> None:
+    def _changed(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is not None:
                 self.queue.add(event.key)

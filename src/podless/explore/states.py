@@ -24,7 +24,7 @@ _DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
 _ANY = "*"
 
 
-class _Known(NamedTuple):
+class _InitialObject(NamedTuple):
     """An object that exists before each run. shown: without parts that may differ."""
 
     stored: Stored
@@ -43,7 +43,9 @@ class StateReader:
         self._paths = [tuple(path.split(".")) for path in ignore]
         objects = {key: orjson.loads(stored.with_revision(0)) for key, stored in start.items()}
         uids = {_uid_of(obj): _place(key, {}) for key, obj in objects.items()}
-        self._known = {key: _Known(start[key], _uid_of(obj), self._show(obj, {}, uids)) for key, obj in objects.items()}
+        self._known = {
+            key: _InitialObject(start[key], _uid_of(obj), self._show(obj, {}, uids)) for key, obj in objects.items()
+        }
 
     def read(self, records: Mapping[str, Stored], generated: Mapping[str, str]) -> State:
         """Return the objects in a store by their places, such as "widgets.example.com default/one".

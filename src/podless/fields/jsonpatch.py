@@ -159,7 +159,7 @@ class Rejected(Unprocessable):
         self.untrue = untrue
 
 
-class _Fault(Exception):
+class _MissingPlace(Exception):
     """A path does not exist. The text says why."""
 
 
@@ -216,7 +216,7 @@ class _Patch:
         for part in way:
             try:
                 inner = _get_value(holder, part)
-            except _Fault:
+            except _MissingPlace:
                 raise _missing(operation, told) from None
             if write and isinstance(inner, dict | list):
                 inner = self.owned(inner)
@@ -274,7 +274,7 @@ class _Patch:
             return
         try:
             holder[_index(holder, key)] = value
-        except _Fault:
+        except _MissingPlace:
             raise _missing(operation, "doc is missing key: {path}") from None
 
     def move(self, operation: dict[str, Any], number: int) -> None:
@@ -288,7 +288,7 @@ class _Patch:
         source, name = self.holder(operation, "from", write=False)
         try:
             value = _get_value(source, name, None, read=False)
-        except _Fault as fault:
+        except _MissingPlace as fault:
             raise Rejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
         if not self.shown and serializer.too_deep(value):
@@ -316,7 +316,7 @@ class _Patch:
             holder, key = self.holder(operation, write=False)
             try:
                 given = _get_value(holder, key, None)
-            except _Fault as fault:
+            except _MissingPlace as fault:
                 raise Rejected(f"error in test for path: '{path}': {fault}") from None
         if not _same(given, wanted):
             raise Rejected(f"testing value {path} failed: test failed", untrue=True)
@@ -335,25 +335,25 @@ _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
 def _index(holder: list[Any], key: str, room: int = 0) -> int:
     """Return the index in a list that a pointer's part names, up to `room` beyond the end.
 
-    Raises _Fault.
+    Raises _MissingPlace.
     """
     if not _INDEX.fullmatch(key):
         what = f"value was not a proper array index: '{key}': " if room else ""
-        raise _Fault(f"{what}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
+        raise _MissingPlace(f"{what}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
     index, count = int(key), len(holder) + room
     if not -count <= index < count:
-        raise _Fault(f"Unable to access invalid index: {index}: invalid index referenced")
+        raise _MissingPlace(f"Unable to access invalid index: {index}: invalid index referenced")
     return index % count
 
 
 def _get_value(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
-    """Return the value of a key or index. Raises _Fault."""
+    """Return the value of a key or index. Raises _MissingPlace."""
     if isinstance(holder, list):
         found = holder[_index(holder, key)]
     else:
         found = holder.get(key, default) if isinstance(holder, dict) else _NOTHING
     if found is _NOTHING:
-        raise _Fault
+        raise _MissingPlace
     return _read_text(found) if read else found
 
 
@@ -371,7 +371,7 @@ def _insert(holder: Any, key: str, value: Any, told: str) -> None:
     else:
         try:
             holder.insert(_index(holder, key, room=1), value)
-        except _Fault as fault:
+        except _MissingPlace as fault:
             raise Rejected(f"{told}: {fault}") from None
 
 
@@ -380,7 +380,7 @@ def _pop(holder: Any, key: str, told: str) -> Any:
     if isinstance(holder, list):
         try:
             return holder.pop(_index(holder, key))
-        except _Fault as fault:
+        except _MissingPlace as fault:
             raise Rejected(f"{told}: {fault}") from None
     if key not in holder:
         raise Rejected(f"{told}: Unable to remove nonexistent key: {key}: missing value")

@@ -31,7 +31,7 @@ class HookFailed(Exception):
         self.place = place
 
 
-class Call:
+class HookCall:
     """One call. peer: its worker, None while it is queued. due: the time of its timeout.
 
     shares: its worker may have other calls before and after it. lost: the number of workers that ended with the call.
@@ -66,10 +66,10 @@ class Call:
             self.done.set_exception(failed)
             self.done.exception()  # the caller may have been cancelled
 
-    def copy_to_move(self) -> Call:
+    def copy_to_move(self) -> HookCall:
         """Return a copy of the call for another worker; the first answer counts."""
         self.moved = True
-        made = Call(self.number, self.frame, self.seconds, self.done, self.is_async, False)
+        made = HookCall(self.number, self.frame, self.seconds, self.done, self.is_async, False)
         made.due = self.due
         return made
 
@@ -105,7 +105,7 @@ class Peer(asyncio.Protocol):
         self._answered = 0.0
         self._soon = self._awake = False
         self._vain, self._next_vain = 0, 1
-        self.calls: dict[int, Call] = {}
+        self.calls: dict[int, HookCall] = {}
         self.alone = self.in_turn = 0
         self.relief: asyncio.TimerHandle | None = None
         self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -147,15 +147,15 @@ class Peer(asyncio.Protocol):
         self.end()
 
     @property
-    def functions(self) -> list[Call]:
+    def functions(self) -> list[HookCall]:
         """The calls of hooks that are not coroutines, in order."""
         return [call for call in self.calls.values() if not call.is_async]
 
-    def suits(self, call: Call) -> bool:
+    def suits(self, call: HookCall) -> bool:
         """Return whether a call that shares no worker may go to this one: coroutines do not delay a function."""
         return not self.calls if call.lost > 1 else not self.in_turn
 
-    def take(self, call: Call) -> None:
+    def take(self, call: HookCall) -> None:
         """Take a call; `flush` sends it."""
         call.peer = self
         self.calls[call.number] = call
@@ -179,13 +179,13 @@ class Peer(asyncio.Protocol):
         if sent < len(data):
             self._transport.write(data[sent:] if sent else data)
 
-    def isolate(self, call: Call) -> None:
+    def isolate(self, call: HookCall) -> None:
         """Allow no more calls beside this one."""
         if call.shares:
             call.shares = False
             self.alone += 1
 
-    def wait_for(self, call: Call, until: float) -> bool:
+    def wait_for(self, call: HookCall, until: float) -> bool:
         """Block the thread until a call has been answered. until: monotonic time; the wait is rounded to milliseconds.
 
         Returns whether the call was answered.

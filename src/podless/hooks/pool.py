@@ -19,7 +19,7 @@ from pathlib import Path
 
 from podless.codec import serializer
 from podless.hooks import SUBRESOURCE, Hook, processes, worker
-from podless.hooks.peer import CALLS_MOST, DIRECT, NEVER, WAIT, Call, HookFailed, Peer
+from podless.hooks.peer import CALLS_MOST, DIRECT, NEVER, WAIT, HookCall, HookFailed, Peer
 from podless.hooks.wire import FAILED, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
 
@@ -53,8 +53,8 @@ class LoadFailed(Exception):
     """Hooks could not be loaded; the text is for the administrator of the server."""
 
 
-class _Known:
-    """A declared hook. place: its index among all hooks. shares: for its calls while it is quick; see `Call`.
+class _DeclaredHook:
+    """A declared hook. place: its index among all hooks. shares: for its calls while it is quick; see `HookCall`.
 
     The loop's thread waits for the answers of quick hooks, because the way back through the event loop (a poll, cold
     caches) costs more than the hook. credit: seconds by which earlier answers were faster than `_QUICK`; without
@@ -98,7 +98,7 @@ class Pool:
         self.declared: list[Object] = []
         self.files: list[str] = []
         self._peers: list[Peer] = []
-        self._queue: deque[Call] = deque()
+        self._queue: deque[HookCall] = deque()
         self._number = 0
         self._threads: list[threading.Thread] = []
         self._starting: asyncio.Task[None] | None = None
@@ -106,16 +106,16 @@ class Pool:
         self._timer: asyncio.TimerHandle | None = None  # one timer for all calls, until the first deadline
         self._due = NEVER
         self._closed = False
-        self._known: dict[tuple[str, str], _Known] = {}
+        self._known: dict[tuple[str, str], _DeclaredHook] = {}
         self._held = 0.0  # seconds that calls have blocked the loop since one was awaited
-        self._asked: list[tuple[Call, _Known]] = []  # calls of this iteration of the loop
+        self._asked: list[tuple[HookCall, _DeclaredHook]] = []  # calls of this iteration of the loop
         self._lonely = 0  # calls that are sent at once, because the last iteration had only one
 
     async def open(self) -> None:
         """Start a worker that loads the hooks. Raises LoadFailed."""
         hello = await self._start()
         self.declared, self.files = hello["hooks"], hello["files"]
-        self._known = {(one["kind"], one["name"]): _Known(at, one) for at, one in enumerate(self.declared)}
+        self._known = {(one["kind"], one["name"]): _DeclaredHook(at, one) for at, one in enumerate(self.declared)}
 
     def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
         """Call a hook. Return a future of its answer. See LoadedHooks.call."""
@@ -135,7 +135,7 @@ class Pool:
         frame = QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
         now = loop.time()
         is_quick = size <= _SHORT and seconds >= 1.0 and now >= known.awaited_until
-        call = Call(number, frame, seconds, done, known.is_async, known.is_async or (is_quick and known.shares))
+        call = HookCall(number, frame, seconds, done, known.is_async, known.is_async or (is_quick and known.shares))
         if self._peers:
             call.due = due = now + seconds
             if due < self._due:
@@ -160,7 +160,7 @@ class Pool:
         self._lonely = _LONELY if len(asked) == 1 else 0
         self._collect(asked)
 
-    def _collect(self, asked: Sequence[tuple[Call, _Known]]) -> None:
+    def _collect(self, asked: Sequence[tuple[HookCall, _DeclaredHook]]) -> None:
         """Send the questions, and block the loop until they are answered, for at most `WAIT`."""
         began = time.monotonic()
         self._flush()
@@ -187,7 +187,7 @@ class Pool:
             relieve, slow = self._relieve, peer.functions[0]
             peer.relief = asyncio.get_running_loop().call_later(_PATIENCE, relieve, peer, slow)
 
-    def _relieve(self, peer: Peer, slow: Call) -> None:
+    def _relieve(self, peer: Peer, slow: HookCall) -> None:
         """Send calls to other workers, too, if a worker has not answered one of several calls.
 
         The pool does not know which call it runs, because it sends answers together. The first answer counts.
@@ -226,7 +226,7 @@ class Pool:
         if due < self._due:
             self._set_timer(due)
 
-    def _place(self, call: Call) -> Peer | None:
+    def _place(self, call: HookCall) -> Peer | None:
         """Give a call to a worker, which must be flushed, or queue it."""
         found, least = None, CALLS_MOST
         for peer in self._peers:
@@ -385,7 +385,7 @@ class Pool:
         if self._queue:
             self._ask_for_more(0.0)
 
-    def _overrun(self, call: Call) -> None:
+    def _overrun(self, call: HookCall) -> None:
         """Fail a call whose timeout has passed, and cancel its coroutine or end its worker."""
         peer, call.due = call.peer, NEVER
         if peer is not None:

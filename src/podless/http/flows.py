@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.attributes import Attributes
 from podless.auth.user import User, of_account
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.http.families import Sample, render_family
 from podless.http.message import Request
 from podless.runtime.bounded import LONGEST
@@ -89,7 +89,7 @@ class Flows:
         self._waits: dict[tuple[str, str, str], Histogram] = {}
         self.waiting: Callable[[], Iterable[Request]] = tuple
 
-    def _forget(self, events: Sequence[Event]) -> None:
+    def _forget(self, events: Sequence[CacheEvent]) -> None:
         self._read = None
         self._known.clear()
         for flow in self._flows:

@@ -23,7 +23,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, BadRequest, Expired, MethodNotAllowed
 from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
-from podless.store import Change, Compacted, StoreError, keys
+from podless.store import Compacted, StoreChange, StoreError, keys
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many, Outcome, Single
 from podless.verbs.list import ContinueToken, find_wanted_revision
@@ -222,7 +222,7 @@ class LogWatch:
         self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end)
         return self._stop
 
-    def _take_changes(self, changes: list[Change]) -> None:
+    def _take_changes(self, changes: list[StoreChange]) -> None:
         if any(not one.key.startswith(keys.OWN) for one in changes):
             self._changed.set()
 

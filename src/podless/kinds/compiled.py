@@ -42,7 +42,7 @@ class Compiled:
         self.table: dict[Any, Any] = {}
         self.used = False
         self._weight = 0
-        self._place = _Place(self)
+        self._place = _AccountPlace(self)
 
     def count(self, size: int) -> None:
         """Add the bytes of a value that the loop has compiled."""
@@ -105,7 +105,7 @@ def _apart() -> tuple[type, ...]:
     return Kind, Strategy, Compiled
 
 
-class _Place:
+class _AccountPlace:
     """The entry of a form on the account. Its weak reference lets the form of a deleted definition go."""
 
     __slots__ = ("_form",)

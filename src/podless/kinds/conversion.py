@@ -302,7 +302,7 @@ def _make_sent(obj: Object) -> Object:
 
 
 def _read_review(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
-    """Return the converted objects of a review. Raises _Unsound."""
+    """Return the converted objects of a review. Raises _InvalidReview."""
     try:
         review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
@@ -330,7 +330,7 @@ def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wan
 
 
 def _check_object(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
-    """Return a converted object with the metadata of the object that was sent. Raises _Unsound if they do not match."""
+    """Return a converted object with the metadata of the sent one. Raises _InvalidReview if they do not match."""
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
     if not isinstance(after, dict):
@@ -360,7 +360,7 @@ def _text_field(obj: Object, name: str) -> str:
 
 
 def _restore_metadata(before: Object, after: Object) -> Object:
-    """Return the former metadata with the webhook's labels and annotations. Raises _Unsound for other changes."""
+    """Return the former metadata with the webhook's labels and annotations. Raises _InvalidReview for other changes."""
     metadata = dict(before)
     for field in ("labels", "annotations"):
         given = after.get(field)

@@ -173,7 +173,7 @@ def parse_labels(text: str) -> LabelSelector:
 
     Requirements are separated by commas. Raises BadRequest.
     """
-    return LabelSelector(_sorted(_Parser(text).requirements()))
+    return LabelSelector(_sorted(_SelectorParser(text).requirements()))
 
 
 def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
@@ -202,7 +202,7 @@ def _sorted(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
     return tuple(sorted(requirements, key=lambda requirement: requirement.key))
 
 
-class _Parser:
+class _SelectorParser:
     """Parses a label selector token by token; `in` and `notin` are operators only in their place."""
 
     def __init__(self, text: str) -> None:
@@ -230,7 +230,7 @@ class _Parser:
             charge(_REQUIREMENT)
             try:
                 found.append(self.requirement())
-            except _Fault as fault:
+            except _BadRequirement as fault:
                 raise BadRequest(f"unable to parse requirement: {fault}") from None
             behind = self.take_token()
             if not behind:
@@ -247,16 +247,16 @@ class _Parser:
         if absent:
             key = self.take_token()
         if key in _SYMBOLS:
-            raise _Fault(f"found '{key}', expected: identifier")
+            raise _BadRequirement(f"found '{key}', expected: identifier")
         if faults := names.qualified_name(key):
-            raise _Fault(str(field.invalid("<nil>", key, "; ".join(faults))))
+            raise _BadRequirement(str(field.invalid("<nil>", key, "; ".join(faults))))
         if absent:
             return Requirement(key, "!")
         if self.peek() in ("", ","):
             return Requirement(key, "exists")
         token = self.take_token()
         if token not in _OPERATORS:
-            raise _Fault(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
+            raise _BadRequirement(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         operator = _OPERATORS[token]
         # errors count the values as they are stored: sorted, without duplicates
         return _require(key, operator, sorted(set(self.values())) if operator in ("in", "notin") else [self.value()])
@@ -266,18 +266,18 @@ class _Parser:
             return ""
         token = self.take_token()
         if token in _SYMBOLS:
-            raise _Fault(f"found '{token}', expected: identifier")
+            raise _BadRequirement(f"found '{token}', expected: identifier")
         return token
 
     def values(self) -> list[str]:
         token = self.take_token()
         if token != "(":
-            raise _Fault(f"found '{token}' expected: '('")
+            raise _BadRequirement(f"found '{token}' expected: '('")
         if self.peek() == ")":
             self.take_token()
             return [""]
         if self.peek() != "," and self.peek() in _SYMBOLS:
-            raise _Fault(f"found '{self.peek()}', expected: ',', ')' or identifier")
+            raise _BadRequirement(f"found '{self.peek()}', expected: ',', ')' or identifier")
         found = self.several()
         self.take_token()
         return sorted(set(found))  # errors number the values as Go does: as a sorted set
@@ -294,22 +294,22 @@ class _Parser:
                 if behind == ")":
                     return found
                 if behind != ",":
-                    raise _Fault(f"found '{behind}', expected: ',' or ')'")
+                    raise _BadRequirement(f"found '{behind}', expected: ',' or ')'")
             elif token == ",":
                 if not found or behind in (",", ")"):
                     found.append("")
                 if behind == ")":
                     return found
             else:
-                raise _Fault(f"found '{token}', expected: ',', or identifier")
+                raise _BadRequirement(f"found '{token}', expected: ',', or identifier")
 
 
-class _Fault(Exception):
+class _BadRequirement(Exception):
     """A requirement is invalid."""
 
 
 def _require(key: str, operator: str, values: list[str]) -> Requirement:
-    """Return a valid requirement. Raises _Fault with all its faults."""
+    """Return a valid requirement. Raises _BadRequirement with all its faults."""
     faults: list[FieldError] = []
     if problems := names.qualified_name(key):
         faults.append(field.invalid("key", key, "; ".join(problems)))
@@ -325,14 +325,14 @@ def _require(key: str, operator: str, values: list[str]) -> Requirement:
         if problems := names.label_value(value):
             faults.append(field.invalid(f"values[{index}][{key}]", value, "; ".join(problems)))
     if faults:
-        raise _Fault(field.join_errors(faults))
+        raise _BadRequirement(field.join_errors(faults))
     return Requirement(key, operator, tuple(sorted(set(values))))
 
 
 def _checked(key: str, operator: str, values: list[str]) -> Requirement:
     try:
         return _require(key, operator, values)
-    except _Fault as fault:
+    except _BadRequirement as fault:
         raise BadRequest(str(fault)) from None
 
 

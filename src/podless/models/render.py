@@ -49,7 +49,7 @@ def _write_module(group: str, version: str, given: Sequence[tuple[Object, Object
     return "\n".join([*head, "", "from __future__ import annotations", "", *body]) + "\n"
 
 
-class _Writer:
+class _ModuleWriter:
     """Writes one module. imports: names by module."""
 
     def __init__(self) -> None:
@@ -190,7 +190,7 @@ def _skip_long(line: str) -> str:
     return line if len(line) <= _WIDTH else f"{line}  # fmt: skip"
 
 
-class _Classes(_Writer):
+class _Classes(_ModuleWriter):
     """Both styles whose classes have values."""
 
     field_name = ""
@@ -340,7 +340,7 @@ class _Pydantic(_Classes):
         return "pydantic", "Field"
 
 
-class _TypedDict(_Writer):
+class _TypedDict(_ModuleWriter):
     """The style of plain dicts: types without values, and a function that checks them."""
 
     def write_class(self, made: Class) -> list[str]:
@@ -411,7 +411,7 @@ def _undescribed(node: Any, *, names: bool = False) -> Any:
     }
 
 
-_WRITERS: dict[str, type[_Writer]] = {"pydantic": _Pydantic, "dataclass": _Dataclass, "typeddict": _TypedDict}
+_WRITERS: dict[str, type[_ModuleWriter]] = {"pydantic": _Pydantic, "dataclass": _Dataclass, "typeddict": _TypedDict}
 
 
 def module_path(group: str, version: str) -> str:

@@ -26,7 +26,7 @@ _LATE = "Timeout: request did not complete within the allotted timeout"
 _START = "import sys; sys.path[:] = {path!r}; from podless.offload.worker import main; main()"
 
 
-class _Worker:
+class _WorkerProcess:
     """The process, and the thread that talks to it."""
 
     def __init__(self) -> None:
@@ -133,20 +133,20 @@ def _read_exactly(pipe: BinaryIO | Any, size: int) -> bytes:
     return data
 
 
-class _Shared:
+class _SharedWorker:
     """The worker of this process, with a count of its users."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._worker: _Worker | None = None
+        self._worker: _WorkerProcess | None = None
         self._users = 0
 
-    def take_worker(self) -> _Worker:
+    def take_worker(self) -> _WorkerProcess:
         """Return the worker for one more user. The first call starts it."""
         with self._lock:
             self._users += 1
             if self._worker is None:
-                self._worker = _Worker()
+                self._worker = _WorkerProcess()
             return self._worker
 
     def return_worker(self) -> None:
@@ -159,7 +159,7 @@ class _Shared:
         last.close()
 
 
-_SHARED = _Shared()
+_SHARED = _SharedWorker()
 
 
 class ParserProcess:
@@ -167,7 +167,7 @@ class ParserProcess:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
-        self._worker: _Worker | None = None
+        self._worker: _WorkerProcess | None = None
 
     async def parse_yaml(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a YAML text. Raises Timeout, TooManyRequests."""

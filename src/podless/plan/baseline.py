@@ -9,7 +9,7 @@ from podless.codec import serializer
 from podless.meta import gvk
 from podless.plan.manifests import Identity, Item
 from podless.plan.requests import Endpoint
-from podless.plan.result import Missing
+from podless.plan.result import UnreadPart
 from podless.plan.secrecy import hide_message
 from podless.plan.simulation import Loaded, Simulation, encode_loaded
 from podless.runtime.jsonobject import Object
@@ -35,7 +35,7 @@ class Baseline:
     records: list[Loaded] = field(default_factory=list)
     manifests: list[Item] = field(default_factory=list)
     unknown: dict[Identity, str] = field(default_factory=dict)
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[UnreadPart] = field(default_factory=list)
     requests: dict[str, int] = field(default_factory=dict)
     api: Object = field(default_factory=dict)
     namespace: str = "default"
@@ -43,7 +43,7 @@ class Baseline:
     notes: list[str] = field(default_factory=list)
 
 
-async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:
+async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[UnreadPart]:
     """Load a state into a server. Returns what could not be loaded, and why."""
     await simulation.load(baseline.records)
     definitions = [obj for obj in baseline.objects if obj.get("kind") == _DEFINITION]
@@ -78,9 +78,9 @@ async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
     return [key for key in keys if key not in wanted and key.rpartition("/")[0] in resources]
 
 
-async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[Missing]:
+async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[UnreadPart]:
     """Store objects as they are. Of several with one key, the first counts."""
-    faults: list[Missing] = []
+    faults: list[UnreadPart] = []
     records: dict[str, Loaded] = {}
     for obj in objects:
         label = str(read_identity(obj))
@@ -88,13 +88,13 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
         if endpoint is None or endpoint.known is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
                 continue  # its owner has a kind that the plan does not read
-            faults.append(Missing(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
+            faults.append(UnreadPart(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
             continue
         try:
             record = encode_loaded(endpoint.known, serializer.copy_value(obj))
         except ValueError as error:
             said = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
-            faults.append(Missing(label, said))
+            faults.append(UnreadPart(label, said))
             continue
         records.setdefault(record.key, record)
     await simulation.load([*records.values()])

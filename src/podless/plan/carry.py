@@ -30,7 +30,7 @@ class _NotYet(Exception):
     """A definition is not established yet."""
 
 
-class _Changed(Exception):
+class _ObjectChanged(Exception):
     """An object is not in the state that the plan has read; the text says in what it differs."""
 
 
@@ -74,9 +74,9 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
         label = _label(step)
         try:
             if step.get("parent") == "after" and carried.refused:
-                raise _Changed("it still lists all kinds and namespaces, because objects were rejected")
+                raise _ObjectChanged("it still lists all kinds and namespaces, because objects were rejected")
             said = await _carry(step, asker, options, plan, carried)
-        except (_Changed, Refused, writes.Unwritable) as refused:
+        except (_ObjectChanged, Refused, writes.Unwritable) as refused:
             # an error of the API about a Secret may contain its values
             said = "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
             carried.refused.append(f"{label}: {said}")
@@ -178,13 +178,13 @@ def _check_state(step: Object, live: Object | None) -> None:
     planned = step["resourceVersion"]
     if not planned:
         if live is not None:
-            raise _Changed("it has been created since the plan was made")
+            raise _ObjectChanged("it has been created since the plan was made")
         return
     if live is None:
-        raise _Changed("it has been deleted since the plan was made")
+        raise _ObjectChanged("it has been deleted since the plan was made")
     found = live["metadata"]["resourceVersion"]
     if found != planned and (not step["before"] or planfile.make_digest(live) != step["before"]):
-        raise _Changed(f"it has changed since the plan was made (resourceVersion {planned}, now {found})")
+        raise _ObjectChanged(f"it has changed since the plan was made (resourceVersion {planned}, now {found})")
 
 
 def _read_body(step: Object, salt: str, applyset: str) -> Object:
@@ -194,7 +194,7 @@ def _read_body(step: Object, salt: str, applyset: str) -> Object:
     try:
         items, _ = read_set(find_sources([step["file"]]))
     except CannotCheck as error:
-        raise _Changed(f"its manifest cannot be read again: {error}") from None
+        raise _ObjectChanged(f"its manifest cannot be read again: {error}") from None
     endpoint = _find_endpoint(step)
     for item in items:
         if item.obj.get("kind") == "Secret":
@@ -202,7 +202,7 @@ def _read_body(step: Object, salt: str, applyset: str) -> Object:
             placed, _ = place_object(obj, endpoint, step["namespace"])
             if planfile.seal_object(placed, salt) == step["sealed"]:
                 return placed
-    raise _Changed(f"its manifest in {step['file']} has changed since the plan was made")
+    raise _ObjectChanged(f"its manifest in {step['file']} has changed since the plan was made")
 
 
 async def _await_definition(asker: Asker, endpoint: Endpoint, name: str) -> None:
@@ -217,4 +217,4 @@ async def _await_definition(asker: Asker, endpoint: Endpoint, name: str) -> None
     try:
         await asyncio.wait_for(retry_call(look, _NotYet, rest=_REST), _PATIENCE)
     except TimeoutError:
-        raise _Changed(f"it is not established after {_PATIENCE:g} s") from None
+        raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None

@@ -18,7 +18,7 @@ from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions, key_of
 from podless.plan.reader import APIReader, Unread
 from podless.plan.requests import Endpoint
-from podless.plan.result import Missing
+from podless.plan.result import UnreadPart
 from podless.plan.roles import fetch_roles
 from podless.plan.rules import fetch_policies, fetch_quotas
 from podless.plan.run import Say
@@ -148,7 +148,7 @@ class _Fetch:
                 was_read = key in revisions or key in absent
                 if was_read and now.get(key, "") != revisions.get(key, ""):
                     identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
-                    self.reader.missing.append(Missing(str(identity), _CHANGED, "the plan is for its earlier state"))
+                    self.reader.missing.append(UnreadPart(str(identity), _CHANGED, "the plan is for its earlier state"))
 
         await asyncio.gather(*(one(*place, names) for place, names in self._named.items() if names))
 
@@ -187,7 +187,7 @@ class _Fetch:
             nearest = features.NAMES[-1] if int(minor) > features.LATEST else features.NAMES[0]
             self.baseline.release = nearest
             what = f"Kubernetes {name} of the API"
-            self.baseline.missing.append(Missing(what, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
+            self.baseline.missing.append(UnreadPart(what, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
 
     async def _discover(self, api_versions: Iterable[str]) -> None:
         """Find the endpoints of API versions, and read the definitions of those that are not built in."""
@@ -198,7 +198,7 @@ class _Fetch:
             try:
                 listed = await self.reader.read(path, "get discovery")
             except Unread as error:
-                self.baseline.missing.append(Missing(path, str(error), "kinds of it are taken for not served"))
+                self.baseline.missing.append(UnreadPart(path, str(error), "kinds of it are taken for not served"))
                 return
             for each in (listed or {}).get("resources") or ():
                 if "/" in each["name"]:
@@ -246,14 +246,14 @@ class _Fetch:
         try:
             found = await self.reader.get_object(_DEFINITIONS, "", name)
         except Unread as error:
-            self.baseline.missing.append(Missing(f"definition {name}", str(error), "its objects cannot be judged"))
+            self.baseline.missing.append(UnreadPart(f"definition {name}", str(error), "its objects cannot be judged"))
             return
         if found is None and new:
             self.baseline.absent.append(Identity(_DEFINITIONS.api_version, _DEFINITIONS.kind, "", name))
             return
         if found is None:
             why = "it is served by another API server"
-            self.baseline.missing.append(Missing(f"definition {name}", why, "its objects cannot be judged"))
+            self.baseline.missing.append(UnreadPart(f"definition {name}", why, "its objects cannot be judged"))
             return
         self._definitions[name] = found
 
@@ -330,7 +330,7 @@ class _Fetch:
         self.baseline.absent += [Identity("v1", "Namespace", "", name) for name in absent]
         for name, why in faults.items():
             # unknown whether it exists; the plan assumes that it does
-            self.baseline.missing.append(Missing(f"namespace {name}", why, "it is taken for there, without labels"))
+            self.baseline.missing.append(UnreadPart(f"namespace {name}", why, "it is taken for there, without labels"))
             metadata = {"name": name, "uid": f"unread-{name}", "creationTimestamp": "1970-01-01T00:00:00Z"}
             status = {"phase": "Active"}
             self.baseline.objects.append(

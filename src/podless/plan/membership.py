@@ -17,7 +17,7 @@ from podless.plan.applyset import (
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.requests import Asker, Endpoint
-from podless.plan.result import Action, Change, Missing, Plan
+from podless.plan.result import Action, Change, Plan, UnreadPart
 from podless.plan.simulation import Simulation
 from podless.plan.writes import read_object
 from podless.remote.cluster import Refused
@@ -70,7 +70,7 @@ class Membership:
         change.before = await read_object(self._simulation, self.endpoint, applyset.namespace, applyset.name)
         if change.identity in unknown:
             change.action, change.message = Action.UNKNOWN, unknown[change.identity]
-            self._plan.missing.append(Missing(str(change.identity), change.message, _UNKNOWN))
+            self._plan.missing.append(UnreadPart(str(change.identity), change.message, _UNKNOWN))
         labelled = [item for item in items if PART_OF in (item.metadata.get("labels") or {})]
         kept = [] if labelled else self._add_members(items, locate)
         try:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from podless.plan.options import CannotPlan
 from podless.plan.requests import Endpoint
-from podless.plan.result import Missing
+from podless.plan.result import UnreadPart
 from podless.remote import RemoteError
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
@@ -37,7 +37,7 @@ class APIReader:
 
     def __init__(self, cluster: RemoteCluster, seconds: float, say: Callable[[str], None]) -> None:
         self.requests: Counter[str] = Counter()
-        self.missing: list[Missing] = []
+        self.missing: list[UnreadPart] = []
         self.notes: list[str] = []
         self._cluster = cluster
         self._seconds = seconds
@@ -117,7 +117,7 @@ class APIReader:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
         except Unread as error:
             where = f" in namespace {namespace}" if namespace else ""
-            self.missing.append(Missing(f"{endpoint.resource}{where}", str(error), effect))
+            self.missing.append(UnreadPart(f"{endpoint.resource}{where}", str(error), effect))
             return []
 
     async def read_named(

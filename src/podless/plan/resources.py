@@ -7,7 +7,7 @@ import asyncio
 from podless.plan.applyset import GroupKind
 from podless.plan.reader import APIReader, Unread
 from podless.plan.requests import Endpoint
-from podless.plan.result import Missing
+from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
 
 
@@ -79,7 +79,7 @@ class Resources:
             try:
                 document = await self._reader.read(path, "get discovery") or {}
             except Unread as error:
-                self._reader.missing.append(Missing(path, str(error), self._effect))
+                self._reader.missing.append(UnreadPart(path, str(error), self._effect))
                 document = {}
             self._listed[path] = document.get(name) or []
         return self._listed[path]

@@ -100,7 +100,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class UnreadPart:
     """Something that could not be read. what: a path or a resource. why: the API's answer. effect: on the plan."""
 
     what: str
@@ -125,7 +125,7 @@ class Plan:
     release: str
     changes: list[Change] = field(default_factory=list)
     webhooks: list[WebhookCall] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[UnreadPart] = field(default_factory=list)
     requests: Mapping[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0

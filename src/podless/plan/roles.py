@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from podless.plan.baseline import Baseline
 from podless.plan.reader import APIReader, Unread
 from podless.plan.requests import ActingUser, Endpoint
-from podless.plan.result import Missing
+from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
 
 _VERSION = "rbac.authorization.k8s.io/v1"
@@ -36,7 +36,7 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
             listed = await reader.list_objects(endpoint, namespace)
         except Unread as error:
             where = f" in namespace {namespace}" if namespace else ""
-            reader.missing.append(Missing(f"{endpoint.resource}{where}", str(error), _EFFECT))
+            reader.missing.append(UnreadPart(f"{endpoint.resource}{where}", str(error), _EFFECT))
             return False
         baseline.objects += listed or []
         if not namespace and listed is not None:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from podless.plan.baseline import Baseline
 from podless.plan.reader import APIReader, Unread, format_selector
 from podless.plan.requests import Endpoint
-from podless.plan.result import Missing
+from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
 
 Find = Callable[[str, str], Awaitable[Endpoint | None]]
@@ -66,7 +66,7 @@ async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object
             if listed is not None:
                 return listed
         except Unread as error:
-            reader.missing.append(Missing(endpoint.resource, str(error), _NO_POLICY))
+            reader.missing.append(UnreadPart(endpoint.resource, str(error), _NO_POLICY))
             return []
     return []
 
@@ -87,7 +87,9 @@ async def _read_params(
             objects, _, faults = await reader.read_named(endpoint, place, [str(reference["name"])])
             found += objects
             for name, why in faults.items():
-                reader.missing.append(Missing(f"{endpoint.resource} {name}", why, "its policy is without parameters"))
+                reader.missing.append(
+                    UnreadPart(f"{endpoint.resource} {name}", why, "its policy is without parameters")
+                )
         else:
             labels = format_selector(reference.get("selector") or {})
             found += await reader.try_list(endpoint, place, labels, effect="its policy is without parameters")

@@ -17,7 +17,7 @@ from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOpt
 from podless.plan.order import sort_items
 from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
 from podless.plan.requests import Endpoint
-from podless.plan.result import Action, Cause, Change, Missing, Plan
+from podless.plan.result import Action, Cause, Change, Plan, UnreadPart
 from podless.plan.secrecy import hide_message
 from podless.plan.simulation import Simulation
 from podless.remote.cluster import Refused
@@ -67,7 +67,7 @@ async def make_plan(
         plan.requests = dict(sorted(baseline.requests.items()))
         plan.missing += [*baseline.missing, *await load_baseline(simulation, baseline)]
         await _apply_first(simulation, baseline, options, plan)
-        run = _Run(simulation, baseline, options, plan, say)
+        run = _PlanRun(simulation, baseline, options, plan, say)
         await run.apply(items, faults)
         plan.steps = run.list_steps()
         if observe is not None:
@@ -82,9 +82,9 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
     if not baseline.manifests:
         return
     first = Plan(baseline.source, plan.release)
-    await _Run(simulation, Baseline(), options, first, lambda text: None).write_first(baseline.manifests)
+    await _PlanRun(simulation, Baseline(), options, first, lambda text: None).write_first(baseline.manifests)
     for change in first.refused:
-        plan.missing.append(Missing(f"{change.place}: {change.identity}", change.message, "the state is without it"))
+        plan.missing.append(UnreadPart(f"{change.place}: {change.identity}", change.message, "the state is without it"))
     simulation.recorder.webhooks.clear()
 
 
@@ -96,7 +96,7 @@ class _Touched(NamedTuple):
     asked: Object
 
 
-class _Run:
+class _PlanRun:
     """One set on one server in memory."""
 
     def __init__(self, simulation: Simulation, baseline: Baseline, options: PlanOptions, plan: Plan, say: Say) -> None:

@@ -99,7 +99,7 @@ def _same(one: Any, other: Any) -> bool:
 # strategic merge patches, for built-in kinds
 
 
-class _Rule(NamedTuple):
+class _PatchRule(NamedTuple):
     """How a field is patched. merge: the merge key of a list, "" for plain values, None if the list is replaced."""
 
     struct: Struct | None
@@ -108,7 +108,7 @@ class _Rule(NamedTuple):
     retain: bool
 
 
-_FREE = _Rule(None, None, False, False)
+_FREE = _PatchRule(None, None, False, False)
 
 
 class _Wanted(NamedTuple):
@@ -130,7 +130,7 @@ def make_strategic_patch(original: Object, modified: Object, current: Object, st
     return _merge_patches(gone, delta, struct)
 
 
-def _rule(struct: Struct | None, name: str) -> _Rule:
+def _rule(struct: Struct | None, name: str) -> _PatchRule:
     """Return how a field of a struct is patched."""
     if struct is None:
         return _FREE
@@ -143,7 +143,7 @@ def _rule(struct: Struct | None, name: str) -> _Rule:
             held = inner if isinstance(inner, Struct) and not isinstance(inner, Raw) else None
             strategies = field.patch.split(",")
             merge = field.merge if listed and "merge" in strategies else None
-            return _Rule(held, merge, "replace" in strategies, "retainKeys" in strategies)
+            return _PatchRule(held, merge, "replace" in strategies, "retainKeys" in strategies)
     return _FREE
 
 
@@ -171,7 +171,7 @@ def _diff_maps(
     return patch
 
 
-def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _Rule, wanted: _Wanted) -> None:
+def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, wanted: _Wanted) -> None:
     """Add the difference of two merged lists to a patch."""
     merge = rule.merge or ""
     if not merge or any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):
@@ -224,7 +224,7 @@ def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object
     return patch
 
 
-def _merge_items(gone: list[Any], delta: list[Any], rule: _Rule, order: Sequence[Any]) -> list[Any]:
+def _merge_items(gone: list[Any], delta: list[Any], rule: _PatchRule, order: Sequence[Any]) -> list[Any]:
     """Merge the patches of a list's items, in the wanted order; a server rejects any other."""
     merge = rule.merge or ""
     left = {_hashed(item[merge]): item for item in gone}

@@ -62,7 +62,7 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
             answer = function(*args, **kwargs)
             for arg in (*args, *kwargs.values()):
                 if arg.__class__ in _TEXTS and len(arg) > LONGEST:
-                    raise _Long(answer)
+                    raise _UncachedResult(answer)
             return answer
 
         kept: Any = lru_cache(most)(short)
@@ -73,7 +73,7 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 answer: R = kept(*args, **kwargs)
                 return answer
-            except _Long as long:
+            except _UncachedResult as long:
                 return cast(R, long.answer)
 
         return call
@@ -179,7 +179,7 @@ class Weighted:
                 holder.drop_value(forced=True)
 
 
-class _Long(Exception):
+class _UncachedResult(Exception):
     """Carries the answer of a call that is not cached, because lru_cache does not store exceptions."""
 
     def __init__(self, answer: object) -> None:

@@ -23,7 +23,7 @@ from podless.schema.shown import show_value
 Steps = tuple[str | None, ...]
 
 
-class _Walk:
+class _DefaultWalk:
     def __init__(self, pruned: bool, expressions: Expressions | None, plain: Collection[int]) -> None:
         self.plain = plain
         self.pruned = pruned
@@ -97,7 +97,7 @@ def validate_defaults(
     schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None, plain: Collection[int] = ()
 ) -> list[FieldError]:
     """Return the errors of all defaults. pruned: unknown fields in them are errors. plain: ids of nodes to skip."""
-    walk = _Walk(pruned, expressions, plain)
+    walk = _DefaultWalk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource
     walk.visit(node, field.parse_path(path), node, (), False)

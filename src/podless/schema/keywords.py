@@ -42,7 +42,7 @@ class KeywordOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _NodePosition:
     """The position of a node. meta: inside the metadata of a resource. no_default: why it may have no default."""
 
     meta: bool = False
@@ -50,7 +50,7 @@ class _Place:
     above: tuple[Schema, ...] = ()
 
 
-class _Walk:
+class _KeywordWalk:
     def __init__(self, options: KeywordOptions, expressions: Expressions | None, plain: Collection[int]) -> None:
         self.plain = plain
         self.options = options
@@ -58,7 +58,7 @@ class _Walk:
         self.late: list[FieldError] = []
 
     def visit(
-        self, schema: Schema, path: str, place: _Place, root: bool = False, logic: bool = False
+        self, schema: Schema, path: str, place: _NodePosition, root: bool = False, logic: bool = False
     ) -> list[FieldError]:
         """Return the errors of a node and everything below it. Errors of rules are collected separately."""
         charge(1)
@@ -75,7 +75,7 @@ class _Walk:
             self.late += self.expressions.declared(schema, path, place.above)
         return errors
 
-    def single(self, schema: Schema, path: str, place: _Place) -> list[FieldError]:
+    def single(self, schema: Schema, path: str, place: _NodePosition) -> list[FieldError]:
         """Check keywords that are not supported, or not supported here."""
         errors = []
         kind = schema.get("type") or ""
@@ -97,7 +97,7 @@ class _Walk:
             errors.append(field.forbidden(f"{path}.x-kubernetes-embedded-resource", text))
         return errors
 
-    def fields(self, schema: Schema, path: str, place: _Place, root: bool, logic: bool) -> list[FieldError]:
+    def fields(self, schema: Schema, path: str, place: _NodePosition, root: bool, logic: bool) -> list[FieldError]:
         """Check additionalProperties and properties."""
         errors = []
         additional, properties = schema.get("additionalProperties"), schema.get("properties") or {}
@@ -121,7 +121,7 @@ class _Walk:
             errors += self.visit(part or {}, f"{path}.properties[{name}]", inner, logic=logic)
         return errors
 
-    def junctions(self, schema: Schema, path: str, place: _Place) -> list[FieldError]:
+    def junctions(self, schema: Schema, path: str, place: _NodePosition) -> list[FieldError]:
         """Check not, allOf, oneOf, anyOf and definitions."""
         errors = []
         if schema.get("not") is not None:
@@ -133,7 +133,7 @@ class _Walk:
             errors += self.visit(part or {}, f"{path}.definitions[{name}]", place, logic=True)
         return errors
 
-    def parts(self, schema: Schema, path: str, place: _Place, logic: bool) -> list[FieldError]:
+    def parts(self, schema: Schema, path: str, place: _NodePosition, logic: bool) -> list[FieldError]:
         """Check items, dependencies, and two keywords with few allowed values."""
         errors = []
         items = schema.get("items")
@@ -165,8 +165,8 @@ def validate_keywords(
 
     plain: ids of properties to skip.
     """
-    walk = _Walk(options, expressions, plain)
-    errors = walk.visit(schema, path, _Place(no_default=options.no_default), root=True) + walk.late
+    walk = _KeywordWalk(options, expressions, plain)
+    errors = walk.visit(schema, path, _NodePosition(no_default=options.no_default), root=True) + walk.late
     return errors + (expressions.total(schema, path) if expressions is not None else [])
 
 

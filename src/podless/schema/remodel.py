@@ -53,12 +53,12 @@ def restructure(schema: Schema, path: str = "", *, preserve: bool = False) -> tu
 
     path: the place of the schema, for the notes. preserve: keep undeclared fields at every level.
     """
-    walk = _Walk(preserve)
+    walk = _RemodelWalk(preserve)
     made = walk.root(schema, path)
     return made, walk.notes
 
 
-class _Walk:
+class _RemodelWalk:
     def __init__(self, preserve: bool) -> None:
         self.preserve = preserve
         self.notes: list[Note] = []

@@ -3,7 +3,6 @@
 from podless.store.contract import (
     FOLLOWING,
     KEPT,
-    Change,
     Compacted,
     Conflicted,
     Damaged,
@@ -15,6 +14,7 @@ from podless.store.contract import (
     Oversized,
     Record,
     Store,
+    StoreChange,
     StoreError,
     Unreachable,
 )
@@ -23,7 +23,6 @@ from podless.store.keys import Keys, Stored
 __all__ = [
     "FOLLOWING",
     "KEPT",
-    "Change",
     "Compacted",
     "Conflicted",
     "Damaged",
@@ -36,6 +35,7 @@ __all__ = [
     "Oversized",
     "Record",
     "Store",
+    "StoreChange",
     "StoreError",
     "Stored",
     "Unreachable",

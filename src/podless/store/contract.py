@@ -86,7 +86,7 @@ class Record(NamedTuple):
     created: int
 
 
-class Change(NamedTuple):
+class StoreChange(NamedTuple):
     """One key in one commit: its new state, None for a delete. before: the former state, by `read_changes` only."""
 
     key: str
@@ -189,7 +189,7 @@ FOLLOWING = -1
 # called if history was compacted before it was delivered: the next delivery is later than this revision
 Lost = Callable[[int], None]
 # receives changes in the order of revisions, whole commits, and the revision up to which all changes were delivered
-Deliver = Callable[[Sequence[Change], int], None]
+Deliver = Callable[[Sequence[StoreChange], int], None]
 
 
 class Store(Protocol):
@@ -282,7 +282,7 @@ class Store(Protocol):
     def read_figures(self) -> Mapping[str, int]:
         """Return figures: revision, compacted, size and history in bytes, oldest history in seconds since 1970."""
 
-    async def read_changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
         """Return all changes under `prefix` later than `after`, in order, with `before`. Raises Compacted."""
 
     async def compact(self, revision: int) -> None:

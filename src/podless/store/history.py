@@ -95,7 +95,7 @@ class HistoryClock:
         return self.newest
 
 
-class _Part:
+class _WriteSpan:
     """Consecutive writes. last: their last revision. size: bytes of the states that they replaced.
 
     at: time of the last write.
@@ -114,7 +114,7 @@ class History:
 
     def __init__(self, wanted: Keep) -> None:
         self._keep = wanted
-        self._parts: deque[_Part] = deque()
+        self._parts: deque[_WriteSpan] = deque()
         self._newest = 0
         self.size = 0
         self._step = max(1, min(_STEP, wanted.count // _PARTS))
@@ -129,7 +129,7 @@ class History:
             or part.size * _PARTS > keep.size
             or (at - part.begun) * _PARTS > keep.age
         ):
-            part = _Part(revision, at)
+            part = _WriteSpan(revision, at)
             self._parts.append(part)
         part.last = self._newest = revision
         part.at = at

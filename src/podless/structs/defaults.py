@@ -17,7 +17,7 @@ from podless.structs.structs import Field, Struct
 _ONE, _MANY, _MAPPED = range(3)
 
 
-class _Plan:
+class _DefaultPlan:
     """The defaults of one struct. values: name -> default, whether zero values are kept. inner: name -> plan."""
 
     __slots__ = ("inner", "struct", "values")
@@ -25,7 +25,7 @@ class _Plan:
     def __init__(self, struct: Struct) -> None:
         self.struct = struct
         self.values: list[tuple[str, Any, bool]] = []
-        self.inner: list[tuple[str, int, _Plan]] = []
+        self.inner: list[tuple[str, int, _DefaultPlan]] = []
 
     def fill(self, obj: Object) -> None:
         """Fill in the defaults of an object and of all structs in it, in place."""
@@ -69,13 +69,13 @@ def complete_defaults(struct: Struct) -> None:
     _plan(struct)
 
 
-def _plan(struct: Struct) -> _Plan | None:
-    plan: _Plan | None = struct.derive("fill", lambda: _compile(struct))
+def _plan(struct: Struct) -> _DefaultPlan | None:
+    plan: _DefaultPlan | None = struct.derive("fill", lambda: _compile(struct))
     return plan
 
 
-def _compile(struct: Struct) -> _Plan | None:
-    found: dict[Struct, _Plan] = {}
+def _compile(struct: Struct) -> _DefaultPlan | None:
+    found: dict[Struct, _DefaultPlan] = {}
     _reach(struct, found)
     useful = {one for one, plan in found.items() if plan.values}
     while True:  # a struct is useful if it contains a useful one
@@ -90,11 +90,11 @@ def _compile(struct: Struct) -> _Plan | None:
     return found[struct] if struct in useful else None
 
 
-def _reach(struct: Struct, found: dict[Struct, _Plan]) -> _Plan:
+def _reach(struct: Struct, found: dict[Struct, _DefaultPlan]) -> _DefaultPlan:
     plan = found.get(struct)
     if plan is not None:
         return plan
-    plan = found[struct] = _Plan(struct)
+    plan = found[struct] = _DefaultPlan(struct)
     for field in struct:
         value = _value(field)
         if value is not None:

@@ -38,14 +38,14 @@ _TYPE = Struct("TypeMeta", (Field("apiVersion", STRING, 1), Field("kind", STRING
 _UNKNOWN = Struct("Unknown", (Field("typeMeta", _TYPE, 1), Field("raw", Blob(), 2)))
 
 
-class _Place(NamedTuple):
+class _MessagePlace(NamedTuple):
     """The message of a struct. Structs of different groups or versions can have the same name."""
 
     file: str
     name: str
 
 
-class _Plan:
+class _MessagePlan:
     """A compiled struct. cls: its message class. zeros: the constructor's default arguments."""
 
     def __init__(self, struct: Struct, cls: Any) -> None:
@@ -101,9 +101,9 @@ class Messages:
 
     def __init__(self) -> None:
         self._pool = descriptor_pool.DescriptorPool()
-        self._plans: dict[Struct, _Plan] = {}
+        self._plans: dict[Struct, _MessagePlan] = {}
         self._forms: dict[GoType, Form | None] = {}
-        self._places: dict[Struct, _Place] = {}
+        self._places: dict[Struct, _MessagePlace] = {}
         self._lock = threading.Lock()
 
     def decode(self, struct: Struct, raw: bytes) -> Object:
@@ -131,14 +131,14 @@ class Messages:
         meta, budget = message.f1, Budget()
         return check_text(meta.f1, budget), check_text(meta.f2, budget), message.f2
 
-    def _plan(self, struct: Struct) -> _Plan:
+    def _plan(self, struct: Struct) -> _MessagePlan:
         plan = self._plans.get(struct)
         if plan is None:
             with self._lock:
                 plan = self._plans.get(struct) or self._build(struct)
         return plan
 
-    def _build(self, struct: Struct) -> _Plan:
+    def _build(self, struct: Struct) -> _MessagePlan:
         """Compile a struct and all that it contains. They are published when all are complete."""
         before = dict(self._places)
         fresh = self._reach(struct)
@@ -147,7 +147,7 @@ class Messages:
         except BaseException:  # the next caller tries again
             self._places = before
             raise
-        plans = {one: _Plan(one, self._cls(one)) for one in fresh}
+        plans = {one: _MessagePlan(one, self._cls(one)) for one in fresh}
         known = self._plans | plans
         for plan in plans.values():
             for field in _fields(plan.struct):
@@ -182,7 +182,7 @@ class Messages:
         """Add a file for the structs, which may refer to each other and to older files."""
         file = FileDescriptorProto(name=f"{len(self._places)}.proto", package=_PACKAGE, syntax="proto2")
         for struct in fresh:
-            self._places[struct] = _Place(file.name, f"{struct.name}_{len(self._places)}")
+            self._places[struct] = _MessagePlace(file.name, f"{struct.name}_{len(self._places)}")
         needed: dict[str, None] = {}
         for struct in fresh:
             message = file.message_type.add(name=self._places[struct].name)
@@ -217,7 +217,7 @@ class Messages:
         name = f"{_PACKAGE}.{self._places[struct].name}"
         return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
 
-    def _link(self, plan: _Plan, field: Field, plans: Mapping[Struct, _Plan]) -> None:
+    def _link(self, plan: _MessagePlan, field: Field, plans: Mapping[Struct, _MessagePlan]) -> None:
         """Set how a field is written and read."""
         type_ = field.type
         item = _item(type_)
@@ -235,7 +235,7 @@ class Messages:
         plan.puts[field.name] = f"f{field.number}", put
         plan.takes[field.number] = field.name, take, keep
 
-    def _convert(self, item: GoType, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
+    def _convert(self, item: GoType, plans: Mapping[Struct, _MessagePlan]) -> tuple[Put | None, Take | None]:
         if isinstance(item, Struct):
             return plans[item].encode_fields, plans[item].decode_fields
         found = self._forms.get(item)
@@ -258,7 +258,7 @@ def _item(type_: GoType) -> GoType:
     return type_.item if isinstance(type_, ListOf | MapOf) else type_
 
 
-def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
+def _fill(plan: _MessagePlan, plans: Mapping[Struct, _MessagePlan]) -> Object:
     """Return the values that are written even if they are not given: those of all fields that are not pointers.
 
     Times are an exception unless JSON always has them, too: the tables do not say which are pointers. To a reader, a

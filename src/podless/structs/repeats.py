@@ -27,7 +27,7 @@ def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
 
     The text must be valid JSON.
     """
-    walk = _Walk()
+    walk = _RepeatWalk()
     value = walk.value(struct, None, read_pairs(raw), "")
     findings += walk.findings
     return value
@@ -52,7 +52,7 @@ def read_pairs(raw: bytes) -> Any:
     )
 
 
-class _Walk:
+class _RepeatWalk:
     def __init__(self) -> None:
         self.findings: dict[str, None] = {}
 

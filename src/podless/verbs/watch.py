@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.events import Batch, Event
+from podless.cache.events import Batch, CacheEvent
 from podless.cache.fanout import Follower
 from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 
     type: str
     entry: Entry
-    event: Event | None = None
+    event: CacheEvent | None = None
 
 
 class View(list[Seen]):
@@ -74,14 +74,14 @@ class Watch:
         self._collection = collection
         self._match = make_selector(call, options, keep=True)
         self._shown = 0  # revision of the last delivered batch
-        self._early: list[Event] | None = []
+        self._early: list[CacheEvent] | None = []
         self._receive: Receive | None = None
         self._follower: Follower | None = None
         self._over = False  # the resource was removed before `start`
         self._ended: Callable[[], None] | None = None
         self._failed: Callable[[APIError], None] | None = None
         # batches that are delivered after the conversion of earlier ones; an empty batch ends the watch
-        self._waiting: deque[Sequence[Event]] = deque()
+        self._waiting: deque[Sequence[CacheEvent]] = deque()
         self._work: asyncio.Task[None] | None = None
         self._turn = api.pace.lock_of(call.user.name)
         self._kind = call.kind  # the kind at the start of the watch
@@ -190,7 +190,7 @@ class Watch:
         if self._work is not None and self._work is not asyncio.current_task():
             self._work.cancel()
 
-    def _take_events(self, events: Sequence[Event]) -> None:
+    def _take_events(self, events: Sequence[CacheEvent]) -> None:
         if self._early is not None:
             self._early.extend(events)
             self._over = self._over or not events
@@ -255,7 +255,7 @@ class Watch:
     async def _convert(self, entries: Sequence[Entry]) -> None:
         await self._api.converter.prepare_entries(self.call.kind, self.call.version, entries)
 
-    def _involved(self, events: Sequence[Event]) -> list[Entry]:
+    def _involved(self, events: Sequence[CacheEvent]) -> list[Entry]:
         """Return the entries to convert to the version of the watch."""
         if self.call.kind.webhook is None:
             return []
@@ -269,7 +269,7 @@ class Watch:
                     involved.append(event.after)
         return involved
 
-    def _hand_over(self, events: Sequence[Event]) -> None:
+    def _hand_over(self, events: Sequence[CacheEvent]) -> None:
         if not events:  # the resource was removed
             if self._ended is not None:
                 self._ended()
@@ -297,7 +297,7 @@ class Watch:
         seen = batch.views[self._view] = View(self._see(batch), self.options)
         return seen
 
-    def _see(self, events: Sequence[Event]) -> list[Seen]:
+    def _see(self, events: Sequence[CacheEvent]) -> list[Seen]:
         """Return the events of this watch: ADDED if an object enters its selection, DELETED if it leaves."""
         scope, match = self._scope, self._match
         seen = []
@@ -317,7 +317,7 @@ class Watch:
         return seen
 
 
-def _size(events: Sequence[Event]) -> int:
+def _size(events: Sequence[CacheEvent]) -> int:
     """Return the bytes of the objects in events."""
     if isinstance(events, Batch):
         return events.size

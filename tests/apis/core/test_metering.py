@@ -18,7 +18,7 @@ from podless.cache.cache import Cache
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.kinds import view
-from podless.store import Change, Operation
+from podless.store import Operation, StoreChange
 from podless.store.sqlite import SQLiteStore
 
 NAMES = ["requests.storage", "persistentvolumeclaims", "fast.storageclass.storage.k8s.io/requests.storage"]
@@ -108,7 +108,7 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
             charged += 1
             if charged in (10, 25, 40, 45):  # as if another request had its turn here
                 key = CLAIMS.key("one", f"c{charged % 20:02}")
-                event = there.collection.apply_change(Change(key, revision + charged, None))
+                event = there.collection.apply_change(StoreChange(key, revision + charged, None))
                 assert event is not None
                 there.collection.publish_events([event])
                 if gone:

@@ -10,7 +10,7 @@ import pytest
 
 from podless import Audit, Server
 from podless.cli import main
-from podless.cli.auditlog import _Place, settle_revisions
+from podless.cli.auditlog import _LogPosition, settle_revisions
 from tests.conftest import Client
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -100,9 +100,14 @@ def test_a_log_without_objects_and_a_folder_in_use_are_refused(
 
 
 def test_a_delete_without_a_revision_is_behind_what_was_written_before() -> None:
-    places = [_Place(1, 1, 10, "/a"), _Place(2, 2, 0, "/a"), _Place(3, 3, 11, "/b"), _Place(4, 4, 13, "/a")]
+    places = [
+        _LogPosition(1, 1, 10, "/a"),
+        _LogPosition(2, 2, 0, "/a"),
+        _LogPosition(3, 3, 11, "/b"),
+        _LogPosition(4, 4, 13, "/a"),
+    ]
     assert [(one.number, one.revision) for one in settle_revisions(places)] == [(1, 10), (3, 11), (2, 12), (4, 13)]
-    again = [*places, _Place(5, 5, 13, "/a")]
+    again = [*places, _LogPosition(5, 5, 13, "/a")]
     assert len(settle_revisions(again)) == 4
 
 

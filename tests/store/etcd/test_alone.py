@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from podless.store import Change, Conflicted, Operation, Record, Store, Stored
+from podless.store import Conflicted, Operation, Record, Store, StoreChange, Stored
 from podless.store.etcd import alone
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
@@ -146,7 +146,7 @@ class Served:
         self.local = 0
         self._state = {one.key: (one.stored.data.decode(), one.revision) for one in records}
         self._chance = chance
-        self._told: asyncio.Queue[tuple[Sequence[Change], int]] = asyncio.Queue()
+        self._told: asyncio.Queue[tuple[Sequence[StoreChange], int]] = asyncio.Queue()
         self._leave = store.watch("/g/", revision, lambda changes, now: self._told.put_nowait((changes, now)))
         self._task = asyncio.create_task(self._show())
 

@@ -23,7 +23,7 @@ _DONE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "Success
 _TERMINAL = (_FAILED, _DONE, _FAILING)
 
 
-class _State:
+class _JobState:
     """A Job and its true conditions."""
 
     def __init__(self, obj: Object) -> None:
@@ -42,7 +42,7 @@ class _State:
 
 def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
     """Validate a Job status. Faults are accepted if the old status has them."""
-    new, before = _State(obj), _State(old)
+    new, before = _JobState(obj), _JobState(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
     if not has("JobManagedBy"):  # older releases have no managedBy, so only their own controller writes the status
         return [*errors, *_uncounted(new), *_conditions(new), *_met(new, before)]
@@ -56,15 +56,15 @@ def _wrong(text: str) -> FieldError:
     return field.invalid("status.conditions", Literal(text), "")
 
 
-def _differs(new: _State, old: _State, *names: str) -> bool:
+def _differs(new: _JobState, old: _JobState, *names: str) -> bool:
     return any(new.status.get(name) != old.status.get(name) for name in names)
 
 
-def _turned(new: _State, old: _State, *conditions: str) -> bool:
+def _turned(new: _JobState, old: _JobState, *conditions: str) -> bool:
     return any((one in new.true) != (one in old.true) for one in each(conditions))
 
 
-def _uncounted(new: _State) -> Iterator[FieldError]:
+def _uncounted(new: _JobState) -> Iterator[FieldError]:
     held, seen = new.status.get("uncountedTerminatedPods") or {}, set()
     for name in ("succeeded", "failed"):
         for place, uid in enumerate(each(held.get(name) or ())):
@@ -76,7 +76,7 @@ def _uncounted(new: _State) -> Iterator[FieldError]:
             seen.add(uid)
 
 
-def _outcome(new: _State, old: _State) -> Iterator[FieldError]:
+def _outcome(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if _turned(new, old, _DONE, _FAILED) and {_DONE, _FAILED} <= new.true:
         yield _wrong("cannot set Complete=True and Failed=true conditions")
     if _turned(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
@@ -87,7 +87,7 @@ def _outcome(new: _State, old: _State) -> Iterator[FieldError]:
         yield _wrong("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 
 
-def _times(new: _State, old: _State) -> Iterator[FieldError]:
+def _times(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     path, ended, started = "status.completionTime", new.status.get("completionTime"), new.status.get("startTime")
     if _turned(new, old, _DONE) or _differs(new, old, "completionTime"):
         if ended is not None and _DONE not in new.true:
@@ -99,7 +99,7 @@ def _times(new: _State, old: _State) -> Iterator[FieldError]:
         yield field.invalid(path, ended, "completionTime cannot be set before startTime")
 
 
-def _finished(new: _State, old: _State) -> Iterator[FieldError]:
+def _finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if not new.finished:
         return
     status, turned = new.status, not old.finished
@@ -117,7 +117,7 @@ def _finished(new: _State, old: _State) -> Iterator[FieldError]:
         yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
 
 
-def _indexes(new: _State, old: _State) -> Iterator[FieldError]:
+def _indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     spec, done, failed = new.spec, new.status.get("completedIndexes") or "", new.status.get("failedIndexes")
     completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
     done_differs, failed_differs = _differs(new, old, "completedIndexes"), _differs(new, old, "failedIndexes")
@@ -142,13 +142,13 @@ def _indexes(new: _State, old: _State) -> Iterator[FieldError]:
             yield field.invalid(path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
 
 
-def _ready(new: _State, old: _State) -> Iterator[FieldError]:
+def _ready(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     ready: Any = new.status.get("ready")
     if ready is not None and ready > (new.status.get("active") or 0) and _differs(new, old, "ready", "active"):
         yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
 
 
-def _conditions(new: _State) -> Iterator[FieldError]:
+def _conditions(new: _JobState) -> Iterator[FieldError]:
     is_met = _MET in new.true and not has("JobManagedBy")
     if is_met and new.spec.get("completionMode") != INDEXED:
         yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
@@ -162,7 +162,7 @@ def _conditions(new: _State) -> Iterator[FieldError]:
         yield _wrong("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 
 
-def _transitions(new: _State, old: _State) -> Iterator[FieldError]:
+def _transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     spec, status, before = new.spec, new.status, old.status
     for condition in _TERMINAL:
         if condition in old.true - new.true:
@@ -179,7 +179,7 @@ def _transitions(new: _State, old: _State) -> Iterator[FieldError]:
         yield field.required("status.startTime", "startTime cannot be removed for unsuspended job")
 
 
-def _met(new: _State, old: _State) -> Iterator[FieldError]:
+def _met(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if _MET in old.true - new.true:
         yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
     if _DONE in old.true and _MET in new.true - old.true:

@@ -14,7 +14,7 @@ from typing import Final
 from podless.apis.core import usage
 from podless.apis.core.usage import Usage
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.kinds.kind import Kind
@@ -171,7 +171,7 @@ class Meter:
             self._followed[kind.prefix] = collection
             collection.add_event_handler(partial(self._note_events, kind, collection))
 
-    def _note_events(self, kind: Kind, collection: WatchCache, events: Sequence[Event]) -> None:
+    def _note_events(self, kind: Kind, collection: WatchCache, events: Sequence[CacheEvent]) -> None:
         if self._followed.get(kind.prefix) is not collection:
             return
         for event in events:

@@ -12,7 +12,7 @@ _GONE = "NodeLost"
 _ENDED = ("Succeeded", "Failed")
 
 
-class _State(NamedTuple):
+class _ContainerStates(NamedTuple):
     """The state of a pod's containers. last: time of the last termination, "" for never."""
 
     word: str
@@ -53,7 +53,7 @@ def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
     return "", ready
 
 
-def _pod_state(obj: Object) -> _State:
+def _pod_state(obj: Object) -> _ContainerStates:
     status = at(obj, "status", default={})
     word = status.get("reason") or status.get("phase") or ""
     if find_condition(status, "PodScheduled").get("reason") == "SchedulingGated":
@@ -62,7 +62,7 @@ def _pod_state(obj: Object) -> _State:
     first = status.get("initContainerStatuses") or []
     waits, ready = _init_state(obj, sidecars)
     if waits and find_condition(status, "Initialized").get("status") != "True":
-        return _State(waits, ready, *_count_restarts(first))
+        return _ContainerStates(waits, ready, *_count_restarts(first))
     running = False
     word = waits or word
     statuses = status.get("containerStatuses") or []
@@ -77,7 +77,9 @@ def _pod_state(obj: Object) -> _State:
             ready += 1
     if word == "Completed" and running:
         word = "Running" if find_condition(status, "Ready").get("status") == "True" else "NotReady"
-    return _State(word, ready, *_count_restarts([*(one for one in each(first) if one["name"] in sidecars), *statuses]))
+    return _ContainerStates(
+        word, ready, *_count_restarts([*(one for one in each(first) if one["name"] in sidecars), *statuses])
+    )
 
 
 def _pod_status(obj: Object) -> str:

@@ -141,7 +141,7 @@ class PodStrategy(DescribedStrategy):
         }
 
 
-class _Part(PodStrategy):
+class _SpecPart(PodStrategy):
     """Strategy of a subresource that changes one part of the spec."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
@@ -155,7 +155,7 @@ class _Part(PodStrategy):
         drop_disabled(obj["spec"], old["spec"])
 
 
-class _Ephemeral(_Part):
+class _Ephemeral(_SpecPart):
     """Strategy of the subresource ephemeralcontainers."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
@@ -167,7 +167,7 @@ class _Ephemeral(_Part):
         return validate_ephemeral_update(obj, old)
 
 
-class _Resize(_Part):
+class _Resize(_SpecPart):
     """Strategy of the subresource resize."""
 
     def take_part(self, spec: Object, old: Object) -> Object:

@@ -50,7 +50,7 @@ _TEMPLATES = {
 _MOST_PODS = 3000
 
 
-class _Rule(NamedTuple):
+class _PodSecurityLevel(NamedTuple):
     """A level in a version of the Pod Security Standards."""
 
     level: str = "privileged"
@@ -75,9 +75,9 @@ class _Rule(NamedTuple):
 class _Policy(NamedTuple):
     """The policy in a namespace's labels. errors: faults of the labels."""
 
-    enforce: _Rule
-    audit: _Rule
-    warn: _Rule
+    enforce: _PodSecurityLevel
+    audit: _PodSecurityLevel
+    warn: _PodSecurityLevel
     errors: list[FieldError]
 
 
@@ -149,7 +149,7 @@ class PodSecurity(Plugin):
 def _read_policy(labels: Labels) -> _Policy:
     errors: list[FieldError] = []
 
-    def given(mode: str, fallback: str) -> _Rule:
+    def given(mode: str, fallback: str) -> _PodSecurityLevel:
         level, version = labels.get(_PREFIX + mode, "privileged"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
         if level not in _LEVELS:
             errors.append(_make_label_error(mode, level, _BAD_LEVEL))
@@ -157,11 +157,11 @@ def _read_policy(labels: Labels) -> _Policy:
         if version != _LATEST and not _VERSION.fullmatch(version):
             errors.append(_make_label_error(f"{mode}-version", version, _BAD_VERSION))
             version = _LATEST
-        return _Rule(level, version)
+        return _PodSecurityLevel(level, version)
 
     enforce, audit, warn = given("enforce", "restricted"), given("audit", "privileged"), given("warn", "privileged")
     if _PREFIX + "warn" not in labels and labels.get(_PREFIX + "enforce") in _LEVELS and enforce.rank > warn.rank:
-        warn = _Rule(enforce.level, warn.version if f"{_PREFIX}warn-version" in labels else enforce.version)
+        warn = _PodSecurityLevel(enforce.level, warn.version if f"{_PREFIX}warn-version" in labels else enforce.version)
     return _Policy(enforce, audit, warn, errors)
 
 
@@ -185,9 +185,9 @@ def _is_significant(spec: Object, old: Object) -> bool:
 def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: bool) -> None:
     """Add warnings and audit annotations for a pod. Raises Forbidden if it violates an enforced level."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
-    found: dict[_Rule, str] = {}
+    found: dict[_PodSecurityLevel, str] = {}
 
-    def describe_found(rule: _Rule) -> str:
+    def describe_found(rule: _PodSecurityLevel) -> str:
         if rule not in found:
             found[rule] = _format_findings(rule.found(metadata, spec))
         return found[rule]
@@ -207,7 +207,7 @@ def _format_findings(found: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{reason} ({detail})" for reason, detail in found)
 
 
-def _warn_of_pods(namespace: str, rule: _Rule, pods: list[Object]) -> list[str]:
+def _warn_of_pods(namespace: str, rule: _PodSecurityLevel, pods: list[Object]) -> list[str]:
     """Return warnings about existing pods, grouped by their violations."""
     names: dict[str, list[str]] = {}
     for pod in pods[:_MOST_PODS]:

@@ -50,7 +50,7 @@ _GROUP = re.compile("[0-9a-fA-F]+")
 _BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 
 
-class _Bad(Exception):
+class _BadAddress(Exception):
     """A text is not an address, in the words of net/netip. at: the rest of the text from the error on."""
 
     def __init__(self, message: str, at: str = "") -> None:
@@ -63,27 +63,27 @@ def _octets(text: str) -> None:
     for place, char in enumerate(text):
         if "0" <= char <= "9":
             if digits == 1 and value == 0:
-                raise _Bad("IPv4 field has octet with leading zero")
+                raise _BadAddress("IPv4 field has octet with leading zero")
             value, digits = value * 10 + int(char), digits + 1
             if value > 255:
-                raise _Bad("IPv4 field has value >255")
+                raise _BadAddress("IPv4 field has value >255")
         elif char == ".":
             if place in (0, len(text) - 1) or text[place - 1] == ".":
-                raise _Bad("IPv4 field must have at least one digit", text[place:])
+                raise _BadAddress("IPv4 field must have at least one digit", text[place:])
             if count == 3:
-                raise _Bad("IPv4 address too long")
+                raise _BadAddress("IPv4 address too long")
             value, digits, count = 0, 0, count + 1
         else:
-            raise _Bad("unexpected character", text[place:])
+            raise _BadAddress("unexpected character", text[place:])
     if count < 3:
-        raise _Bad("IPv4 address too short")
+        raise _BadAddress("IPv4 address too short")
 
 
 def _groups(text: str) -> None:
     """Check groups of hexadecimal digits separated by colons."""
     rest, percent, zone = text.partition("%")
     if percent and not zone:
-        raise _Bad("zone must be a non-empty string")
+        raise _BadAddress("zone must be a non-empty string")
     gap = rest.startswith("::")
     rest = rest[2:] if gap else rest
     count = 0
@@ -91,9 +91,9 @@ def _groups(text: str) -> None:
         match = _GROUP.match(rest)
         size = match.end() if match else 0
         if size > 4:
-            raise _Bad("each group must have 4 or less digits", rest)
+            raise _BadAddress("each group must have 4 or less digits", rest)
         if not size:
-            raise _Bad("each colon-separated field must have at least one digit", rest)
+            raise _BadAddress("each colon-separated field must have at least one digit", rest)
         if rest[size : size + 1] == ".":
             count, rest = count + _tail(rest, count, gap), ""
             break
@@ -101,28 +101,28 @@ def _groups(text: str) -> None:
         if not rest:
             break
         if rest[0] != ":":
-            raise _Bad("unexpected character, want colon", rest)
+            raise _BadAddress("unexpected character, want colon", rest)
         if len(rest) == 1:
-            raise _Bad("colon must be followed by more characters", rest)
+            raise _BadAddress("colon must be followed by more characters", rest)
         rest = rest[1:]
         if rest[0] == ":":
             if gap:
-                raise _Bad("multiple :: in address", rest)
+                raise _BadAddress("multiple :: in address", rest)
             gap, rest = True, rest[1:]
     if rest:
-        raise _Bad("trailing garbage after address", rest)
+        raise _BadAddress("trailing garbage after address", rest)
     if count < 8 and not gap:
-        raise _Bad("address string too short")
+        raise _BadAddress("address string too short")
     if count == 8 and gap:
-        raise _Bad("the :: must expand to at least one field of zeros")
+        raise _BadAddress("the :: must expand to at least one field of zeros")
 
 
 def _tail(rest: str, count: int, gap: bool) -> int:
     """Check an IPv4 address at the end, and return how many groups it replaces."""
     if not gap and count != 6:
-        raise _Bad("embedded IPv4 address must replace the final 2 fields of the address", rest)
+        raise _BadAddress("embedded IPv4 address must replace the final 2 fields of the address", rest)
     if count > 6:
-        raise _Bad("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
+        raise _BadAddress("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
     _octets(rest)
     return 2
 
@@ -138,9 +138,9 @@ def _problem(text: str) -> str:
                 _groups(text)
                 return ""
             if char == "%":
-                raise _Bad("missing IPv6 address")
-        raise _Bad("unable to parse IP")
-    except _Bad as error:
+                raise _BadAddress("missing IPv6 address")
+        raise _BadAddress("unable to parse IP")
+    except _BadAddress as error:
         return f"ParseAddr({gotext.quote(text)}): {error}"
 
 

@@ -40,21 +40,21 @@ class Url:
 values.NAMES[Url] = "kubernetes.URL"
 
 
-class _Bad(Exception):
+class _BadURL(Exception):
     pass
 
 
 def _unescape(text: str, host: bool = False) -> str:
     bad = _BAD_ESCAPE.search(text)
     if bad:
-        raise _Bad(f"invalid URL escape {gotext.quote(text[bad.start() : bad.start() + 3])}")
+        raise _BadURL(f"invalid URL escape {gotext.quote(text[bad.start() : bad.start() + 3])}")
     if host:
         for pair in _HEX_PAIR.findall(text):
             if int(pair, 16) < 128 and pair != "25":
-                raise _Bad(f'invalid URL escape "%{pair}"')
+                raise _BadURL(f'invalid URL escape "%{pair}"')
         for char in charge_each(text):
             if ord(char) < 128 and char not in _HOST and char != "%":
-                raise _Bad(f"invalid character {gotext.quote(char)} in host name")
+                raise _BadURL(f"invalid character {gotext.quote(char)} in host name")
     if "%" not in text:
         return text
     data = re.sub(rb"%([0-9A-Fa-f]{2})", lambda pair: bytes((int(pair[1], 16),)), text.encode("utf-8", "surrogatepass"))
@@ -65,7 +65,7 @@ def _authority(text: str) -> str:
     user, at, host = text.rpartition("@")
     if at:
         if not _USER.match(user):
-            raise _Bad("net/url: invalid userinfo")
+            raise _BadURL("net/url: invalid userinfo")
         _unescape(user)
     return _host(host)
 
@@ -74,16 +74,16 @@ def _host(host: str) -> str:
     if host.startswith("["):
         end = host.rfind("]")
         if end < 0:
-            raise _Bad("missing ']' in host")
+            raise _BadURL("missing ']' in host")
         rest = host[end + 1 :]
         if rest and not _PORT.match(rest):
-            raise _Bad(f"invalid port {gotext.quote(rest)} after host")
+            raise _BadURL(f"invalid port {gotext.quote(rest)} after host")
         return _unescape(host, True) if "%25" not in host else _unescape(host)
     colon = host.rfind(":")
     # newer Go checks from the first colon on, so that a:b:c has an invalid port; older Go from the last one
     first = host.find(":") if has("StrictURLColons") else colon
     if colon >= 0 and (not _PORT.match(host[colon:]) or first != colon):
-        raise _Bad(f"invalid port {gotext.quote(host[first:])} after host")
+        raise _BadURL(f"invalid port {gotext.quote(host[first:])} after host")
     return _unescape(host, True)
 
 
@@ -94,15 +94,15 @@ def parse_url(text: str, request: bool = False) -> Url:
     """
     try:
         return _parse(text, request)
-    except _Bad as error:
+    except _BadURL as error:
         raise EvaluationError(f"parse {gotext.quote(text)}: {error}") from None
 
 
 def _parse(text: str, request: bool) -> Url:
     if any(ord(char) < 32 or ord(char) == 127 for char in charge_each(text)):
-        raise _Bad("net/url: invalid control character in URL")
+        raise _BadURL("net/url: invalid control character in URL")
     if not text and request:
-        raise _Bad("empty url")
+        raise _BadURL("empty url")
     if text == "*":
         return Url("", "", "*", "*", "")
     rest = text if request else text.partition("#")[0]
@@ -111,15 +111,15 @@ def _parse(text: str, request: bool) -> Url:
     if scheme:
         name, rest = scheme[1].lower(), rest[scheme.end() :]
     elif rest.startswith(":"):
-        raise _Bad("missing protocol scheme")
+        raise _BadURL("missing protocol scheme")
     rest, _, query = rest.partition("?")
     if not rest.startswith("/"):
         if name:
             return Url(name, "", "", "", query, rest)
         if request:
-            raise _Bad("invalid URI for request")
+            raise _BadURL("invalid URI for request")
         if ":" in rest.partition("/")[0]:
-            raise _Bad("first path segment in URL cannot contain colon")
+            raise _BadURL("first path segment in URL cannot contain colon")
     host = ""
     if (name or (not request and not rest.startswith("///"))) and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
@@ -174,7 +174,7 @@ def _query(url: Url) -> dict[str, list[str]]:
         name, _, value = part.partition("=")
         try:
             key, item = _unescape(name.replace("+", " ")), _unescape(value.replace("+", " "))
-        except _Bad:
+        except _BadURL:
             continue
         out.setdefault(key, []).append(item)
     return out

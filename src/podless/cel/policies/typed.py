@@ -23,7 +23,7 @@ class TypedEnvironment:
 
     def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
         self._variables: dict[str, Type] = {}
-        self._structs: Any = _Fields(self._variables, objects, parameters)
+        self._structs: Any = _PolicyFields(self._variables, objects, parameters)
         given = dict(ALWAYS) | dict.fromkeys(("object", "oldObject"), _type(objects))
         if has_parameters:
             given["params"] = _type(parameters)
@@ -50,7 +50,7 @@ class TypedEnvironment:
         ).type
 
 
-class _Fields(Structs):
+class _PolicyFields(Structs):
     """The struct types of a policy, and those of its objects."""
 
     def __init__(self, variables: dict[str, Type], *declared: Declared | None) -> None:

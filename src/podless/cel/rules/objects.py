@@ -96,7 +96,7 @@ class NodeRules:
         if ratchet is None:
             ratchet = old is not None and not path
         pair = Pair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
-        walk = _Walk(budget, warnings)
+        walk = _RuleRun(budget, warnings)
         try:  # noqa: SIM105 (objects pass here all the time)
             walk.node(self, obj, old, path, pair, None)
         except _Stop:
@@ -172,7 +172,7 @@ def _node(schema: Any, with_floats: bool) -> NodeRules | None:
     return None
 
 
-class _Walk:
+class _RuleRun:
     """The evaluation of all rules for one object."""
 
     __slots__ = ("errors", "left", "warnings")

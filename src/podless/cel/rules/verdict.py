@@ -46,7 +46,7 @@ class NodeVerdict(NamedTuple):
     rules: tuple[Judged, ...]
 
 
-class _Long(Exception):
+class _LongVerdict(Exception):
     """A verdict that is too long to be cached."""
 
     def __init__(self, verdict: NodeVerdict) -> None:
@@ -98,7 +98,7 @@ def _verdict(node: Schema, resource: bool, new: Release, stored: frozenset[str])
     question = _Question(node, resource, new, stored)
     try:
         verdict = _judge(question)
-    except _Long as long:
+    except _LongVerdict as long:
         return long.verdict
     question.node = None  # the cache keeps the key, which must not keep the schema alive
     return verdict
@@ -117,7 +117,7 @@ def _answer(question: _Question) -> NodeVerdict:
     )
     verdict = NodeVerdict(True, declared.root.least, rules)
     if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
-        raise _Long(verdict)
+        raise _LongVerdict(verdict)
     return verdict
 
 

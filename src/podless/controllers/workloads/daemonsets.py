@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from podless.apis.apps.group import DAEMON_SETS
 from podless.apis.core.group import NODES, PODS
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.workloads import ask, hashes, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.runtime.jsonobject import Object
@@ -25,7 +25,7 @@ class DaemonSets(OwnerController):
         await super().begin()
         self.leave.append(nodes.add_event_handler(self._note_node))
 
-    def _note_node(self, events: Sequence[Event]) -> None:
+    def _note_node(self, events: Sequence[CacheEvent]) -> None:
         for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:
             self.queue.add(entry.key)
 

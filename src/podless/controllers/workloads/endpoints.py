@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from podless.apis.core.group import ENDPOINTS, PODS, SERVICES
 from podless.apis.discovery.group import ENDPOINT_SLICES
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.kinds.kind import Kind
@@ -31,7 +31,7 @@ class ServiceEndpoints(Controller):
         await self.follow_kind(SERVICES)
         self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pod))
 
-    def _note_pod(self, events: Sequence[Event]) -> None:
+    def _note_pod(self, events: Sequence[CacheEvent]) -> None:
         homes = {entry.namespace for event in events if (entry := event.after or event.before) is not None}
         services = self.api.collection(SERVICES)
         for home in homes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from podless.apis.core.group import PODS
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind
@@ -23,7 +23,7 @@ class CannotMake(Exception):
     """An object could not be created. The text says why."""
 
 
-class _Place(NamedTuple):
+class _OwnerKey(NamedTuple):
     """The owner of an object: uid and key."""
 
     uid: str
@@ -41,7 +41,7 @@ class OwnerController(Controller):
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _OwnerKey] = {}
         self._resting: set[str] = set()  # keys that are queued for a later time
         self._making = 0
         self._made: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
@@ -54,7 +54,7 @@ class OwnerController(Controller):
             self._note_owned(entry.key, entry.decode())
         self.leave.append(things.add_event_handler(self._note_thing))
 
-    def _note_thing(self, events: Sequence[Event]) -> None:
+    def _note_thing(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             self._note_owned(event.key, event.after.decode() if event.after is not None else None)
 
@@ -73,12 +73,12 @@ class OwnerController(Controller):
             self._made.setdefault(place.uid, {})[key] = obj
             self.queue.add(place.key)
 
-    def _place(self, obj: Object) -> _Place | None:
+    def _place(self, obj: Object) -> _OwnerKey | None:
         metadata, owners = obj["metadata"], self.owners
         for ref in metadata.get("ownerReferences") or ():
             group = ref["apiVersion"].rpartition("/")[0]
             if ref.get("controller") and ref["kind"] == owners.kind and group == owners.group:
-                return _Place(ref["uid"], owners.key(metadata["namespace"], ref["name"]))
+                return _OwnerKey(ref["uid"], owners.key(metadata["namespace"], ref["name"]))
         return None
 
     def requeue_after(self, key: str, seconds: float) -> None:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 
 from podless.apis.core.group import PODS
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.runtime import clock
@@ -32,7 +32,7 @@ class Readiness(Controller):
             self._queue_pod(entry)
         self.leave.append(collection.add_event_handler(self._note_events))
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is not None:
                 self._queue_pod(event.after)

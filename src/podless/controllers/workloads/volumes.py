@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from podless.apis.core.group import CLAIMS, PODS, VOLUMES
 from podless.apis.storage.group import VOLUME_ATTRIBUTES_CLASSES as CLASSES
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.kinds.kind import Kind
@@ -38,7 +38,7 @@ class Volumes(Controller):
             self.leave.append(found.add_event_handler(self._note_events))
         self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pods))
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             self.queue.add(event.key)
             entry = event.after or event.before
@@ -51,7 +51,7 @@ class Volumes(Controller):
             elif ref := (obj.get("spec") or {}).get("claimRef"):
                 self.queue.add(_of_claim(ref))
 
-    def _note_pods(self, events: Sequence[Event]) -> None:
+    def _note_pods(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is not None:
                 pod = event.before.decode()

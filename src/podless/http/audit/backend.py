@@ -37,7 +37,7 @@ class Backend:
         self.events = 0
         self._path = path
         self._queue = _Queue(_MOST)
-        self._writer = _Writer(path, size, backups, self._queue)
+        self._writer = _LogWriter(path, size, backups, self._queue)
         self._full = False  # a full queue has been logged
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -193,7 +193,7 @@ class _Queue:
             return untold
 
 
-class _Writer(threading.Thread):
+class _LogWriter(threading.Thread):
     """Writes the queue. The file descriptor belongs to this thread."""
 
     def __init__(self, path: Path, size: int, backups: int, queue: _Queue) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from podless.cache.entry import Entry
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.write import report_status
 from podless.http.faults.definition import fault_kind
@@ -29,7 +29,7 @@ _SEED = 8  # hexadecimal digits of the uid that give the seed, if the spec has n
 
 
 @dataclass(slots=True)
-class _Known:
+class _ActiveFault:
     """A Fault in force. matched, injected: the counts of its status. writing: the task that writes the status."""
 
     fault: InjectedFault
@@ -50,7 +50,7 @@ class FaultObjects(Controller):
         super().__init__(api)
         self._kind = fault_kind()
         self._scripted = faults
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _ActiveFault] = {}
 
     async def begin(self) -> None:
         self.api.registry.put_kind(self._kind)
@@ -67,7 +67,7 @@ class FaultObjects(Controller):
             self._forget(key)
         await super().stop()
 
-    def _changed(self, events: Sequence[Event]) -> None:
+    def _changed(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is None or event.after.terminating:
                 self._forget(event.key)
@@ -90,14 +90,14 @@ class FaultObjects(Controller):
                 log.warning("faults: %s is ignored: %s", metadata["name"], error)
                 self._forget(entry.key)
                 return
-            known = self._known[entry.key] = _Known(fault, metadata["uid"], metadata["generation"])
+            known = self._known[entry.key] = _ActiveFault(fault, metadata["uid"], metadata["generation"])
             fault.tell = partial(self.queue.add, entry.key, _DELAY)
             self._scripted.put_fault(fault.label, fault)
             self.queue.add(entry.key)
         if not known.writing:
             self._count(known, obj)
 
-    def _count(self, known: _Known, obj: Object, told: tuple[int, int] = (0, 0)) -> None:
+    def _count(self, known: _ActiveFault, obj: Object, told: tuple[int, int] = (0, 0)) -> None:
         """Add the counts of the status that other servers wrote. told: the part of them that this server added."""
         matched, injected = _numbers(obj)
         known.fault.matched += matched - known.matched - told[0]

@@ -46,7 +46,7 @@ def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tup
 
     schemas: of all versions, by name. path: path of the annotation, for the errors.
     """
-    reader = _Reader(schemas)
+    reader = _ConversionReader(schemas)
     reader.read_entries(text, path)
     conversions = Conversions(reader.steps.values())
     if not reader.errors:
@@ -59,7 +59,7 @@ def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tup
     return conversions, reader.errors
 
 
-class _Reader:
+class _ConversionReader:
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self._schemas = schemas
         self._declared: dict[str, Declared] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.plan.output.values import SIGNS, describe_field, is_ownership, sign_of, split_fields
-from podless.plan.result import Action, Change, Missing, Plan, count_kinds
+from podless.plan.result import Action, Change, Plan, UnreadPart, count_kinds
 
 _COLORS = {"+": "32", "~": "33", "-": "31", "!": "31;1", "?": "35", "=": "2"}
 _FOLLOWING = 12  # maximum names of objects that are deleted for one reason
@@ -45,12 +45,12 @@ def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
     yield plan.summary()
 
 
-def _join_missing(missing: Sequence[Missing]) -> list[Missing]:
+def _join_missing(missing: Sequence[UnreadPart]) -> list[UnreadPart]:
     """Join the entries of what could not be read that share a reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in missing:
         found.setdefault((one.why, one.effect), []).append(one.what)
-    return [Missing(", ".join(whats), why, effect) for (why, effect), whats in found.items()]
+    return [UnreadPart(", ".join(whats), why, effect) for (why, effect), whats in found.items()]
 
 
 def _requests(plan: Plan) -> Iterator[str]:

@@ -84,7 +84,7 @@ def standard_components() -> dict[str, Schema]:
 
 @bounded_cache(16)
 def _standard(release: Release) -> dict[str, Schema]:
-    walk = _Walk("", "v1")
+    walk = _ComponentCollector("", "v1")
     for name in _STANDARD:
         walk.name(load_struct("meta/v1", name, release))
     walk.found[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
@@ -102,7 +102,7 @@ def scale_components() -> dict[str, Schema]:
 
 @bounded_cache(16)
 def _scale(release: Release) -> dict[str, Schema]:
-    walk = _Walk("autoscaling", "v1")
+    walk = _ComponentCollector("autoscaling", "v1")
     name = walk.name(load_struct("autoscaling/v1", "Scale", release))
     walk.found[name] |= _named("autoscaling", "Scale", "v1")
     return {name: value for name, value in walk.found.items() if name.startswith(walk.prefix)}
@@ -115,7 +115,7 @@ def server_components() -> dict[str, Schema]:
 
 @bounded_cache(16)
 def _server(release: Release) -> dict[str, Schema]:
-    walk = _Walk("", "v1")
+    walk = _ComponentCollector("", "v1")
     for noun in _TOLD:
         walk.found[walk.name(load_struct("meta/v1", noun, release))] |= _named("", noun, "v1")
     walk.name(load_struct("meta/v1", "WatchEvent", release))
@@ -134,7 +134,7 @@ def kind_components(kind: Kind, version: Version, shown: Container[str] = ()) ->
     """
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    walk = _Walk(kind.group, version.name, shown)
+    walk = _ComponentCollector(kind.group, version.name, shown)
     item = walk.own(struct)
     walk.found[item] |= _named(kind.group, kind.kind, version.name)
     for known in kind.more_subresources:
@@ -160,7 +160,7 @@ def _list(kind: Kind, version: Version, item: str) -> Schema:
     } | _named(kind.group, kind.list_kind, version.name)
 
 
-class _Walk:
+class _ComponentCollector:
     """Collects the components of a group-version's structs, and of the structs in them, except those shown already."""
 
     def __init__(self, group: str, version: str, shown: Container[str] = ()) -> None:

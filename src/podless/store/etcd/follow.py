@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from podless.store import keys
-from podless.store.contract import Change, Deliver, Lost, Record, StoreError
+from podless.store.contract import Deliver, Lost, Record, StoreChange, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.layout import KeyLayout
@@ -28,7 +28,7 @@ class Gone(Exception):
         self.revision = revision
 
 
-def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Change:
+def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> StoreChange:
     """Return an event as a change of a key.
 
     before: include the state that it replaced; kine always sends that.
@@ -41,7 +41,7 @@ def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Chang
         if event.type == m.DELETE
         else Record(key, layout.decode_value(key, kv.value), revision, kv.create_revision)
     )
-    return Change(key, revision, after, old)
+    return StoreChange(key, revision, after, old)
 
 
 def read_record(layout: KeyLayout, kv: Any) -> Record:
@@ -76,12 +76,12 @@ async def read_events(
     await client.watch(create, told)
 
 
-async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after: int, end: int) -> list[Change]:
+async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after: int, end: int) -> list[StoreChange]:
     """Return the changes under a prefix between two revisions, each with the state that it replaced.
 
     end: a revision of the cluster that has a change. Raises Gone, StoreError.
     """
-    found: list[Change] = []
+    found: list[StoreChange] = []
 
     def take(events: Sequence[Any], revision: int) -> bool:
         for event in events:

@@ -11,7 +11,17 @@ from typing import Any
 
 from podless.runtime.histogram import Histogram
 from podless.store import keys
-from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
+from podless.store.contract import (
+    KEPT,
+    Compacted,
+    Conflicted,
+    Deliver,
+    Lost,
+    Operation,
+    Record,
+    StoreChange,
+    StoreError,
+)
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
@@ -243,7 +253,7 @@ class EtcdStore:
         if after < self._compacted:
             raise Compacted(self._compacted)
 
-        def take(changes: Sequence[Change], revision: int) -> None:
+        def take(changes: Sequence[StoreChange], revision: int) -> None:
             self._newest = max(self._newest, revision)  # if the cluster later shows less than this, it was restored
             deliver(changes, revision)
 
@@ -425,7 +435,7 @@ class EtcdStore:
             await self._log.delete_log(anew=self._logs)
         await self.compact(await self.read_revision())
 
-    async def read_changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
         """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)

@@ -25,7 +25,6 @@ from podless.store.contract import (
     KEPT,
     NOBODY,
     Author,
-    Change,
     Compacted,
     Conflicted,
     Damaged,
@@ -34,6 +33,7 @@ from podless.store.contract import (
     NoRoom,
     Operation,
     Record,
+    StoreChange,
     StoreError,
 )
 from podless.store.engines import StoreSettings
@@ -178,7 +178,7 @@ class SQLiteStore:
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Deliver every later change under `prefix`, before its writer gets the result. Raises Compacted."""
-        missed = [Change(row[0], row[3], read_row(row)) for row in self._read_changes(prefix, after, after)]
+        missed = [StoreChange(row[0], row[3], read_row(row)) for row in self._read_changes(prefix, after, after)]
         watch = prefix, deliver
         self._watches.append(watch)
         if missed:
@@ -248,7 +248,9 @@ class SQLiteStore:
                 future.set_exception(outcome)
         self._window.work_if_due()
 
-    def _write_with_reserve(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
+    def _write_with_reserve(
+        self, chains: Sequence[_Authored]
+    ) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
         if self._disk.is_released and not _frees(chains):
             self._regain_reserve()
         try:
@@ -267,12 +269,12 @@ class SQLiteStore:
             self._window.do_step()
             raise
 
-    def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
+    def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
         """Insert everything valid in one transaction. Nothing outside the database changes before it is durable."""
         database = self._open_database()
         self._disk.check_files_in_time()
         outcomes: list[list[int] | StoreError] = []
-        changes: list[Change] = []
+        changes: list[StoreChange] = []
         sequence, now, replaced = self._sequence, self._window.clock.now(), 0
         database.execute("BEGIN IMMEDIATE")
         try:
@@ -289,7 +291,7 @@ class SQLiteStore:
                             row = (key, value, offset, revision, created, sequence, now, number, author.audit or None)
                             database.execute(format.INSERT, (*row, row_checksum(*row)))
                             after = None if stored is None else Record(key, stored, revision, created)
-                            changes.append(Change(key, revision, after))
+                            changes.append(StoreChange(key, revision, after))
                         replaced += gone
                         revisions.append(revision)
                 except Conflicted as conflict:
@@ -342,11 +344,11 @@ class SQLiteStore:
             self._revision, self._sequence = revision, max(revision, self._sequence)
         self._window.move_to(self._revision)
 
-    async def read_changes(self, prefix: str, after: int) -> list[Change]:
+    async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
         """Return all later changes under `prefix`, each with the state that it replaced. Raises Compacted."""
         let_go = self.hold_history()
         try:
-            found: list[Change] = []
+            found: list[StoreChange] = []
             end, sequence, read = self._revision, after, 0
             while True:
                 rows = self._read_changes(prefix, after, sequence, _TOGETHER)
@@ -354,7 +356,7 @@ class SQLiteStore:
                     if row[3] > end:  # written during this read
                         return found
                     before = logreader.read_before(self._open_database(), row[0], row[3])
-                    found.append(Change(row[0], row[3], read_row(row), read_row(before)))
+                    found.append(StoreChange(row[0], row[3], read_row(row), read_row(before)))
                     read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
                     if read > _PART:
                         read = 0
@@ -430,7 +432,7 @@ def _frees(chains: Sequence[_Authored]) -> bool:
     return all(one.stored is None or one.frees for one in operations)
 
 
-def _deliver_changes(deliver: Deliver, changes: Sequence[Change], revision: int) -> None:
+def _deliver_changes(deliver: Deliver, changes: Sequence[StoreChange], revision: int) -> None:
     try:
         deliver(changes, revision)
     except Exception:

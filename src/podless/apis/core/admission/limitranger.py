@@ -46,7 +46,7 @@ class _Limit(NamedTuple):
     ratio: Sequence[_Bound]
 
 
-class _Range(NamedTuple):
+class _ReadLimitRange(NamedTuple):
     """A LimitRange, parsed. requests, most: default requests and limits of containers, by resource."""
 
     limits: Sequence[_Limit]
@@ -98,7 +98,7 @@ class LimitRanger(Plugin):
             if found:
                 raise forbid_write(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
-    async def _read_limits(self, namespace: str) -> list[_Range]:
+    async def _read_limits(self, namespace: str) -> list[_ReadLimitRange]:
         """Return the LimitRanges of a namespace."""
         if not self._limits.loaded:
             await self._state.load_collection(LIMIT_RANGES)
@@ -107,9 +107,9 @@ class LimitRanger(Plugin):
         return [_read_limit_range(entry) for entry in self._limits.entries_under(LIMIT_RANGES.keys.scope(namespace))[0]]
 
 
-def _read_limit_range(entry: Entry) -> _Range:
+def _read_limit_range(entry: Entry) -> _ReadLimitRange:
     """Return the parsed form of a stored LimitRange, cached in the entry."""
-    known: _Range | None = entry.forms.get("limits")
+    known: _ReadLimitRange | None = entry.forms.get("limits")
     if known is None:
         requests: Amounts = {}
         most: Amounts = {}
@@ -122,7 +122,7 @@ def _read_limit_range(entry: Entry) -> _Range:
             limits.append(
                 _Limit(kind, *(_read_bounds(limit.get(part)) for part in ("min", "max", "maxLimitRequestRatio")))
             )
-        known = _Range(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
+        known = _ReadLimitRange(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
         entry.forms["limits"] = known
     return known
 
@@ -143,7 +143,7 @@ def _is_terminating(attr: AdmissionAttributes) -> bool:
     return attr.old is not None and "deletionTimestamp" in attr.old["metadata"]
 
 
-def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _Range) -> None:
+def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _ReadLimitRange) -> None:
     """Set the default resources of a pod. Raises Invalid if the annotation about them gets too long."""
     notes: list[str] = []
     size = 0
@@ -166,7 +166,7 @@ def _annotate_pod(pod: Object, notes: Sequence[str]) -> None:
     pod["metadata"]["annotations"] = dict(sorted({**annotations, _ANNOTATION: text}.items()))
 
 
-def _fill_container(container: Object, given: _Range, shown: str, notes: list[str]) -> int:
+def _fill_container(container: Object, given: _ReadLimitRange, shown: str, notes: list[str]) -> int:
     """Set the default resources of a container, and add a note. Returns the bytes of the note."""
     resources = dict(container.get("resources") or {})
     size = 0

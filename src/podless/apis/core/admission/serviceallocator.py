@@ -16,7 +16,7 @@ from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, AllocationPool
 from podless.apis.networking.group import IP_ADDRESSES
-from podless.cache.events import Event
+from podless.cache.events import CacheEvent
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.store import Keys, Operation, Stored, keys
@@ -72,12 +72,12 @@ class ServiceAllocator(Plugin):
             self._pool.note_address(entry.name, 1)
         found.add_event_handler(self._note_addresses)
 
-    def _note_addresses(self, events: Sequence[Event]) -> None:
+    def _note_addresses(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if step := (event.after is not None) - (event.before is not None):
                 self._pool.note_address(keys.name_of(event.key), step)
 
-    def _note_events(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             before, after = (entry.decode() if entry is not None else None for entry in (event.before, event.after))
             self._pool.note_service(before, after)
