@@ -17,7 +17,7 @@ from podless.http import sending
 from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
 from podless.http.message import TOLD, Pieces, Response, Sink, Stream
-from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Nowhere
+from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Joined, Nowhere
 from podless.http.status import trace_error
 from podless.runtime.pace import Pace
 from podless.runtime.slices import Incomplete, Pull
@@ -141,7 +141,7 @@ class Outgoing:
         chunks, own = answer.chunks, answer.own
         self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
         self.transport.write(head)
-        sink.pull(iter(chunks) if isinstance(chunks, Pieces) else sending.slice_chunks(chunks))
+        sink.start(self.pull(iter(chunks)) if isinstance(chunks, Pieces) else Joined(sending.slice_chunks(chunks)))
         sink.end()
 
     # streams
@@ -207,7 +207,7 @@ class StreamSink(Sink):
         self._done = done
         self._over = False
         self._ending = False
-        self._source: Pull[Piece] | None = None
+        self._source: Pull[Piece] | Joined | None = None
         self._waiting: deque[Piece] = deque()
         self._size = 0
         self._own = size
@@ -233,7 +233,11 @@ class StreamSink(Sink):
 
     def pull(self, pieces: Iterator[Piece]) -> None:
         """Send these pieces first; each is produced when the client has read the ones before."""
-        self._source = self._out.pull(pieces)
+        self.start(self._out.pull(pieces))
+
+    def start(self, source: Pull[Piece] | Joined) -> None:
+        """Send the pieces of a source first, as `pull` does."""
+        self._source = source
         self._out.begin_read()
         self._flow()
 

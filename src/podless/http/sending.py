@@ -109,6 +109,22 @@ PLAIN = Framing(lambda piece: piece, b"")
 CHUNKED = Framing(frame_chunk, b"0\r\n\r\n")
 
 
+class Joined:
+    """The pieces of a body whose bytes exist, in place of a `Pull`: no piece needs a slice."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
+        self._pieces = pieces
+
+    def next(self) -> bytes | memoryview | None:
+        """Return the next piece, None at the end."""
+        return next(self._pieces, None)
+
+    def close(self) -> None:
+        """Do nothing: there is no work to end."""
+
+
 def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
     """Yield the same bytes in pieces of about _SLICE each."""
     small: list[bytes] = []
