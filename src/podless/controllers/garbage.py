@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import orjson
 
@@ -20,7 +21,9 @@ from podless.controllers.write import amend_object, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.meta.objectmeta import FOREGROUND
+from podless.offload.offloop import OffLoop
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge, each, each_part
 from podless.store import StoreChange, keys
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove_object
@@ -29,10 +32,22 @@ from podless.verbs.options import DeleteOptions
 ORPHAN = "orphan"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
+_CHANGES = "changes"  # the key in the queue that stands for changes to be followed
 _OTHERS = 2  # slashes in a key that belongs to no resource
 _PAGE = 200  # objects per page of the scan
 _MEANWHILE = 0.02  # seconds between two checks whether requests wait for the store
 _REMEMBERED = 10_000  # cached uids of owners that do not exist
+_AT_ONCE = 0.001  # seconds of a commit in which its changes are followed; the rest is followed in slices
+_STEPS = 4  # of a look for an owner, which takes 4 us
+_FEW = 64  # owners and dependents of an object whose change is followed at once
+
+
+class _State(NamedTuple):
+    """A state of an object. value: None if it was deleted. scanned: it was read by the scan, and may be old."""
+
+    key: str
+    value: bytes | None
+    scanned: bool = False
 
 
 class Garbage(Controller):
@@ -46,6 +61,8 @@ class Garbage(Controller):
         self._graph = Graph()
         # keys that changed since the scan began, because the scan returns older states
         self._scanning: set[str] | None = set()
+        self._unfollowed: deque[_State] = deque()
+        self._following = asyncio.Lock()
         self._absent: OrderedDict[str, None] = OrderedDict()
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._generation = -1
@@ -58,31 +75,62 @@ class Garbage(Controller):
     # changes
 
     def _take_changes(self, changes: Sequence[StoreChange]) -> None:
+        """Follow the changes of a commit: at once if they are short, else behind the writes."""
+        waiting, until = self._unfollowed, time.perf_counter() + _AT_ONCE
         for change in changes:
             if self._scanning is not None:
                 self._scanning.add(change.key)
-            if change.record is not None:
-                self._written(change.key, change.record.stored.data)
+            state = _State(change.key, change.record.stored.data if change.record is not None else None)
+            if waiting or self._following.locked() or not self._is_short(state) or time.perf_counter() > until:
+                waiting.append(state)
             else:
-                self._deleted(change.key)
+                self._follow_state(state)
+        if waiting:
+            self.queue.add(_CHANGES)
+
+    def _is_short(self, state: _State) -> bool:
+        if len(self._graph.owners(state.key)) > _FEW:
+            return False
+        if state.value is not None:
+            return not OffLoop.is_long(len(state.value))
+        gone = self._kind_of(state.key)
+        return gone is None or self._graph.count_dependents(gone.group, gone.kind, keys.name_of(state.key)) <= _FEW
+
+    async def _follow_changes(self) -> None:
+        """Follow all changes that wait for it, in slices."""
+        async with self._following:
+            while self._unfollowed:
+                await self.api.off_loop.run_in_slices(self._follow_state, self._unfollowed[0])
+                self._unfollowed.popleft()
+
+    def _follow_state(self, state: _State) -> None:
+        if state.scanned and state.key in (self._scanning or ()):
+            return  # a newer state has come
+        if state.value is not None:
+            self._written(state.key, state.value)
+        else:
+            self._deleted(state.key)
 
     def _written(self, key: str, value: bytes) -> None:
         before = self._graph.owners(key)
         if b'"ownerReferences":' in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
-            self._graph.put_owners(key, map(GraphOwner.read_reference, references))
+            self._graph.put_owners(
+                key, [GraphOwner.read_reference(one) for part in each_part(references) for one in part]
+            )
             self._queue_object(key)
         elif before:
             self._graph.remove_object(key)
         if before:
-            held = {owner.uid for owner in self._graph.owners(key) if owner.blocks}
-            self._look_at_owners(key, [owner for owner in before if owner.blocks and owner.uid not in held])
+            held = {owner.uid for owner in each(self._graph.owners(key)) if owner.blocks}
+            self._look_at_owners(key, [owner for owner in each(before) if owner.blocks and owner.uid not in held])
         if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._queue_object(key)
 
-    def _look_at_owners(self, key: str, owners: Iterable[GraphOwner]) -> None:
+    def _look_at_owners(self, key: str, owners: Sequence[GraphOwner]) -> None:
         """Queue owners that may have waited for the object."""
         for owner in owners:
+            charge(1)
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
                 self._queue_object(kind.key(keys.namespace_of(key), owner.name))
@@ -93,6 +141,7 @@ class Garbage(Controller):
         if gone is None:
             return
         for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name_of(key)):
+            charge(1)
             if not gone.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
                 self._queue_object(dependent)
@@ -117,12 +166,9 @@ class Garbage(Controller):
                 records, after = await store.read_page(revision, after, _PAGE)
                 for record in records:
                     kind = self._kind_of(record.key)
-                    if (
-                        kind is not None
-                        and kind.strategy.deletion.collected
-                        and record.key not in (self._scanning or ())
-                    ):
-                        self._written(record.key, record.stored.data)
+                    if kind is not None and kind.strategy.deletion.collected:
+                        self._unfollowed.append(_State(record.key, record.stored.data, scanned=True))
+                await self._follow_changes()
                 if not after:
                     break
                 await asyncio.sleep(time.monotonic() - began)
@@ -134,13 +180,14 @@ class Garbage(Controller):
 
     async def reconcile(self, key: str) -> None:
         """Examine one object; retry if it changes meanwhile."""
+        await self._follow_changes()
         kind = self._kind_of(key)
         if kind is None or not kind.strategy.deletion.collected:
             return
         entry = (await self.api.load_collection(kind)).get(key)
         if entry is not None:
             try:
-                await self._decide(kind, entry)
+                await self.api.off_loop.slices.drive(self._decide(kind, entry))
             except Conflict:
                 self._queue_object(key)  # it has changed meanwhile
 
@@ -168,7 +215,10 @@ class Garbage(Controller):
         its owners, as in Kubernetes: otherwise neither of them would be deleted.
         """
         references = metadata.get("ownerReferences") or []
-        states = {ref["uid"]: await self._state(kind, entry, GraphOwner.read_reference(ref)) for ref in references}
+        states: dict[str, str] = {}
+        for reference in references:
+            charge(_STEPS)
+            states[reference["uid"]] = await self._state(kind, entry, GraphOwner.read_reference(reference))
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():
