@@ -9,6 +9,7 @@ import pytest
 from podless import Server, StartError
 from podless.apis import runtimeconfig
 from podless.apis.catalog import ALL
+from podless.apis.features import choose_release
 from podless.cli import main
 
 BETA, THIRD = "apiextensions.k8s.io/v1beta1", "extensions/v1beta1"
@@ -63,7 +64,7 @@ def test_a_server_says_it_too() -> None:
 
 def plurals(**chosen: Any) -> set[str]:
     """group/version/plural of what is served."""
-    kinds = runtimeconfig.serve_kinds(ALL, {}, **chosen)
+    kinds = runtimeconfig.serve_kinds(ALL, {}, release=choose_release(), **chosen)
     return {f"{kind.group}/{version.name}/{kind.plural}" for kind in kinds for version in kind.versions}
 
 
