@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from podless import Server
 from podless.cli import main, status
 from tests.pages.reference import EXIT_CODES
 
@@ -100,6 +101,29 @@ def test_status_asks_the_server_of_the_environment(
     monkeypatch.setenv("KUBECONFIG", str(folder / "config"))
     assert "https://127.0.0.1:1: cannot connect" in run("status", capsys=capsys)[1]
     assert "no server was started" in run("status", "--data", "other", capsys=capsys)[1]
+
+
+def test_a_folder_in_place_of_a_file_is_said_to_be_one(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "config").write_text(DOWN)
+    for name in (".", "missing/file"):
+        for command in (["backup", name], ["export", "configmaps", "-f", name]):
+            code, err = run(*command, "--kubeconfig", "config", capsys=capsys)
+            said = "is a directory" if name == "." else "the folder missing does not exist"
+            assert (code, err) == (1, f"podless: {name}: {said}\n")
+
+
+def test_a_server_says_what_it_does_not_accept(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    with Server() as server:
+        server.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+        export = ["export", "configmaps", "--server", server.url]
+        assert "the server's certificate is not trusted" in run(*export, capsys=capsys)[1]
+        trusted = [*export, "--certificate-authority", str(server.authority), "--token", "wrong"]
+        assert "Unauthorized: the server does not accept these credentials" in run(*trusted, capsys=capsys)[1]
+        config = ["--kubeconfig", str(server.kubeconfig)]
+        code, err = run("backup", "file", "--at", "999999", *config, capsys=capsys)
+        assert (code, "revision 999999 does not exist yet: the newest is" in err) == (1, True), err
+        code, err = run("show", "configmap", "a", "--at", "999999", *config, capsys=capsys)
+        assert (code, "Too large resource version: 999999" in err) == (1, True), err
 
 
 def test_an_unknown_option_names_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,6 +56,9 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the backup. Returns 1, with one line on standard error, if that fails."""
+    if options.file.is_dir():
+        print(f"podless: {options.file}: is a directory", file=sys.stderr)
+        return 1
     new = options.file.with_name(f".{options.file.name}.new")
     try:
         asyncio.run(_run(options, new))

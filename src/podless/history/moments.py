@@ -38,6 +38,9 @@ async def find_revision(store: Store, text: str) -> int:
     Raises ValueError, Compacted if it is forgotten, StoreError if the store has no log.
     """
     if text.isascii() and text.isdigit() and len(text) < 19:
+        newest = await store.read_revision()
+        if int(text) > newest:
+            raise ValueError(f"revision {text} does not exist yet: the newest is {newest}")
         return int(text)
     at = parse_moment(text, clock.time())
     if store.changelog is None:

@@ -27,6 +27,7 @@ _TRIES = 5
 _REST, _GROWTH = 0.1, 3.0  # seconds before the first retry, and the factor for each later one
 _SECONDS = 60  # timeout of one answer
 # Source: plugin/pkg/admission/serviceaccount of Kubernetes
+_TOO_LARGE, _EXACT = "ResourceVersionTooLarge", "resourceVersionMatch=Exact"
 _NO_ACCOUNT = "error looking up service account"
 
 
@@ -34,7 +35,8 @@ class Refused(RemoteError):
     """The answer is an error. code: its HTTP status. status: the Status, or {}."""
 
     def __init__(self, code: int, status: Object) -> None:
-        super().__init__(status.get("message") or f"the server answered {code}")
+        message = status.get("message") or f"the server answered {code}"
+        super().__init__(f"{message}: the server does not accept these credentials" if code == 401 else message)
         self.code = code
         self.status = status
 
@@ -157,6 +159,11 @@ class RemoteCluster:
 
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._seconds:g} s"
+        elif isinstance(error, aiohttp.ClientConnectorCertificateError):
+            found = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
+            why = f"cannot connect: the server's certificate is not trusted: {found}"
+        elif isinstance(error, aiohttp.ClientConnectorSSLError):
+            why = f"cannot connect: TLS: {getattr(error.os_error, 'reason', '') or error.os_error}"
         elif isinstance(error, aiohttp.ClientConnectorError):
             number = error.os_error.errno or 0  # the texts of asyncio's errors vary
             named = os.strerror(number).lower() if number in errno.errorcode else ""
@@ -233,8 +240,17 @@ class RemoteCluster:
             if not isinstance(document, dict):
                 document = {}
             if answer.status >= 300:
-                raise make_refusal(answer.status, document if document.get("kind") == "Status" else {})
+                status = document if document.get("kind") == "Status" else {}
+                if _EXACT in path and _is_too_large(status):  # a user named it: no server may ever reach it
+                    raise Refused(answer.status, status)
+                raise make_refusal(answer.status, status)
             return dict(document)
+
+
+def _is_too_large(status: Object) -> bool:
+    """Return whether the server has not reached the requested revision."""
+    causes = (status.get("details") or {}).get("causes") or ()
+    return any(isinstance(cause, dict) and cause.get("reason") == _TOO_LARGE for cause in causes)
 
 
 def _status(media: str, raw: bytes) -> Object:

@@ -48,6 +48,10 @@ class DocumentStream:
         self._form = form
         # the output goes there, so that file system must have room anyway
         folder = None if file == "-" else Path(file).parent
+        if folder is not None and not folder.is_dir():
+            raise BadDocument(f"{file}: the folder {folder} does not exist")
+        if folder is not None and Path(file).is_dir():
+            raise BadDocument(f"{file}: is a directory")
         self._first: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed with this one)
         self._rest: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
