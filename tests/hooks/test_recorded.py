@@ -34,7 +34,7 @@ class _Nothing:
     def __init__(self, source: Any) -> None:
         self.collection = source.collection
 
-    def items(self) -> list[Any]:
+    def list_items(self) -> list[Any]:
         return []
 
 
