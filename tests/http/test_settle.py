@@ -52,7 +52,7 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
             client.send(b"GET %b HTTP/1.1\r\nHost: h\r\n\r\n" % path)
             statuses.append((await client.answer())[0])
             if taken:
-                held.give("a", taken)
+                held.release("a", taken)
     assert statuses == [200, 200, 429, 200]
     assert backend.codes() == statuses
     counted = [line for line in measured.lines() if line.startswith("apiserver_request_total{")]
