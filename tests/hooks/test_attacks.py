@@ -115,7 +115,7 @@ APP = """
                 os.wait()
             case "shell":
                 os.system("for fd in 3 4 5 6 7 8 9; do eval 'echo garbage >&$fd'; done 2>/dev/null")
-            case "flood":
+            case "frames":
                 threading.Thread(target=write_frames).start()
             case "close":
                 os.closerange(3, 64)
@@ -241,7 +241,7 @@ ACCEPTED = "template.spec.containers: Required value"  # the hook succeeds, and 
         ("fork", ACCEPTED),  # in one process
         ("fork-garbage", ACCEPTED),  # the socket is not the child's
         ("shell", ACCEPTED),
-        ("flood", ""),
+        ("frames", ""),
         ("close", "its worker ended"),
         ("signal", "its worker ended"),
         ("threads", ACCEPTED),
