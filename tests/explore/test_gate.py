@@ -88,3 +88,23 @@ async def test_how_long_a_client_stays_away_after_a_cut_watch(monkeypatch: pytes
     await _open_watch(run)  # another one, which was not cut
     assert run.away == 1.5
     run.turns.end()
+
+
+async def test_the_past_is_before_what_a_list_showed() -> None:
+    run = _make_run(HoldEvents("step 1", "configmaps", "past"))
+    asked: list[str] = []
+
+    def answer_list(request: Request) -> Response:
+        asked.append(request.query_text)
+        return Response(200, [b'{"items":[{"metadata":{"resourceVersion":"5"}},{"metadata":{"resourceVersion":"6"}}]}'])
+
+    async def list_all() -> None:
+        await run.answer("controller", Request("GET", "/api/v1/configmaps", {}), answer_list)
+
+    await list_all()
+    await _open_watch(run)
+    run.begin_step("step 1", "step 1: apply", ["controller"])
+    await list_all()
+    assert asked[0] == ""
+    assert "resourceVersion=5" in asked[1]
+    run.turns.end()

@@ -88,6 +88,7 @@ class GatedRun:
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
         self._seen: dict[tuple[str, str, str, str], int] = {}  # (client, resource, namespace, name) -> revision
+        self._listed: dict[Watched, int] = {}  # the newest version that a client's last list of a resource showed
         self._expected = expected
         self._clients = tuple(clients)
         self.lost = set(expected or ())
@@ -197,6 +198,8 @@ class GatedRun:
         if asked.verb == "list" and hold is not None and hold.revision:
             ask_for_past(request, hold.revision)
         answer = await settle_answer(handler(request))
+        if asked.verb == "list":
+            self._listed[client, resource] = _read_newest(_read_body(answer))
         text = self.log.mask(f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}".rstrip("/ "))
         self._note_entry(LogEntry("read", client, text, status=answer.status, resource=resource))
         return answer
@@ -312,9 +315,13 @@ class GatedRun:
         self._cut[key] = _now()
 
     def _find_past(self, client: str, resource: str) -> int:
-        """Return the revision before the last event of a resource that a client saw, 0 if it saw none."""
+        """Return the revision before the last change of a resource that a client saw, 0 if it saw none.
+
+        It saw a change as an event, or in a list after events that it missed.
+        """
         events = (one for one in self.log.entries if one.kind == "event")
-        return max((one.revision for one in events if (one.client, one.resource) == (client, resource)), default=1) - 1
+        seen = max((one.revision for one in events if (one.client, one.resource) == (client, resource)), default=1)
+        return max(seen, self._listed.get((client, resource), 1)) - 1
 
     def _view(self, client: str, resource: str) -> ResourceView:
         found = self._views.get((client, resource))
@@ -381,6 +388,12 @@ def _prefer_json(request: Request) -> None:
 
 def _describe_failure(text: str, status: int) -> str:
     return f"{text.partition(' #')[0]}: {status}"
+
+
+def _read_newest(listed: Object) -> int:
+    """Return the newest resourceVersion of the objects in a list, 1 if there are none."""
+    items = listed.get("items") or ()
+    return max((int((one.get("metadata") or {}).get("resourceVersion") or 1) for one in items), default=1)
 
 
 def _read_body(answer: Answer) -> Object:
