@@ -10,18 +10,8 @@ from functools import partial
 from typing import Any
 
 from podless.runtime.histogram import Histogram
-from podless.store import keys
-from podless.store.contract import (
-    KEPT,
-    Compacted,
-    Conflicted,
-    Deliver,
-    Lost,
-    Operation,
-    Record,
-    StoreChange,
-    StoreError,
-)
+from podless.store import Operation, Record, keys
+from podless.store.contract import KEPT, Compacted, Conflicted, Deliver, Lost, StoreChange, StoreError
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
