@@ -288,7 +288,7 @@ def resolves(name: str) -> bool:
 
 
 def names(text: str) -> list[str]:
-    """What looks like ours in a text: `Kind`, `Kind.derive`, `api.authorizer`, `typed.MapPlan`, `request.read_body()`."""
+    """What looks like ours in a text: `Kind`, `Kind.derive`, `api.authorizer`, `request.read_body()`."""
     return [one for one in re.findall(r"`([^`\n]+)`", text) if CLASS.fullmatch(one) or MEMBER.fullmatch(one)]
 
 
