@@ -15,11 +15,11 @@ from podless.store.contract import KEPT, Compacted, Conflicted, Deliver, Lost, S
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
-from podless.store.etcd.alone import ExclusiveKey
 from podless.store.etcd.changelog import EtcdChangeLog
 from podless.store.etcd.channel import ChannelError
 from podless.store.etcd.client import EtcdClient, Forgotten, Unsupported
 from podless.store.etcd.compactor import Compactor
+from podless.store.etcd.exclusive import ExclusiveKey
 from podless.store.etcd.fences import Fences
 from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_changes, read_record
 from podless.store.etcd.layout import KeyLayout
