@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from podless.store import Conflicted, Operation, Record, Store, StoreChange, Stored
-from podless.store.etcd import alone
+from podless.store.etcd import exclusive
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
 from tests.faults.linearizable import UNKNOWN, wrong
@@ -48,7 +48,7 @@ async def make(etcd: str, prefix: str) -> AsyncIterator[Make]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """All times are a tenth of what they are."""
     for name in ("_RENEW", "_HOLDS", "_LASTS", "_HERE", "_LEFT"):
-        monkeypatch.setattr(alone, name, getattr(alone, name) / 10)
+        monkeypatch.setattr(exclusive, name, getattr(exclusive, name) / 10)
 
 
 class TestExclusive(Contract):
@@ -88,7 +88,7 @@ async def test_others_write_when_the_holder_has_taken_note(make: Make, quick: No
     await until(lambda: store.has_newest(1 << 40))
 
 
-async def test_two_who_would_like_to_be_alone_share_until_one_is_gone(make: Make, quick: None) -> None:
+async def test_two_servers_share_etcd_until_one_is_gone(make: Make, quick: None) -> None:
     one, other = await make(), await make()
     for number in range(20):
         await put((one, other)[number % 2], f"/g/r/{number}", b"1")
@@ -105,7 +105,7 @@ async def test_a_holder_that_hangs_counts_on_nothing_when_the_key_is_taken(
     async def hang() -> None:
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr(store._alone, "_take_turn", hang)
+    monkeypatch.setattr(store._exclusive_key, "_take_turn", hang)
     await put(other, "/g/r/a", b"1")
     assert not store.has_newest(1 << 40)
     await put(store, "/g/r/b", b"1")
@@ -114,8 +114,8 @@ async def test_a_holder_that_hangs_counts_on_nothing_when_the_key_is_taken(
 
 async def test_the_key_of_one_that_was_killed_is_taken(make: Make, quick: None) -> None:
     store = await make()
-    assert store._alone._task is not None
-    store._alone._task.cancel()
+    assert store._exclusive_key._task is not None
+    store._exclusive_key._task.cancel()
     after = await make()
     await until(lambda: after.has_newest(1 << 40))
     assert not store.has_newest(1 << 40)
@@ -124,7 +124,7 @@ async def test_the_key_of_one_that_was_killed_is_taken(make: Make, quick: None) 
 async def test_a_write_of_unknown_outcome_ends_it_until_the_key_is_made_anew(make: Make, quick: None) -> None:
     store = await make()
     await until(lambda: store.has_newest(1 << 40))
-    before = store._alone.made
+    before = store._exclusive_key.made
     writing = asyncio.create_task(put(store, "/g/r/a", b"1"))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -133,7 +133,7 @@ async def test_a_write_of_unknown_outcome_ends_it_until_the_key_is_made_anew(mak
         await writing
     assert not store.has_newest(1 << 40)
     await until(lambda: store.has_newest(1 << 40))
-    assert store._alone.made > before
+    assert store._exclusive_key.made > before
 
 
 class Served:
@@ -210,7 +210,7 @@ async def test_what_clients_of_several_servers_see_is_linearizable(make: Make, q
 
     async def hang(server: Served) -> None:
         """What is told is shown late, and the key is not put in time."""
-        async with server.store._alone._lock:
+        async with server.store._exclusive_key._lock:
             await asyncio.sleep(0.7)
 
     first = await make()

@@ -67,7 +67,7 @@ class EtcdStore:
         self._exclusive = settings.exclusive
         self._ordered: OrderedCommits | None = None  # set if transactions take only one key
         self._newest = 0
-        self._alone = ExclusiveKey(
+        self._exclusive_key = ExclusiveKey(
             self._client,
             self._layout,
             wanted=settings.exclusive,
@@ -113,7 +113,7 @@ class EtcdStore:
         await self._find_compacted()
         if self._log is not None:
             await self._log.open(writing=self._logs)
-        await self._alone.start()
+        await self._exclusive_key.start()
         self._compactor.start()
 
     @property
@@ -144,7 +144,7 @@ class EtcdStore:
         await self._compactor.stop()
         if self._log is not None:
             await self._log.trimmer.stop()
-        await self._alone.stop()
+        await self._exclusive_key.stop()
         for follower in self._followers:
             follower.stop()
         for follower in self._followers:
@@ -175,7 +175,7 @@ class EtcdStore:
     async def _move_on(self, before: int) -> None:
         log.error("etcd: its state is older than revision %d: reading all objects again", before)
         with suppress(StoreError):
-            await self._alone.release_key()  # this server's state is from before the restore
+            await self._exclusive_key.release_key()  # this server's state is from before the restore
         current = 0
         while current <= before:
             many = min(max(before - current, 1), _TOGETHER)
@@ -266,7 +266,7 @@ class EtcdStore:
 
     def has_newest(self, shown: int) -> bool:
         """Return whether only this server writes, and `shown` includes all its writes."""
-        return self._alone.proves_newest(shown)
+        return self._exclusive_key.proves_newest(shown)
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
@@ -292,7 +292,7 @@ class EtcdStore:
                     raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
             if (holder[0].create_revision if holder else 0) == made:
                 raise StoreError("etcd rejected a transaction although its conditions hold")
-            await self._alone.restore_condition(made)
+            await self._exclusive_key.restore_condition(made)
 
     async def _commit_one(self, operation: Operation) -> int:
         """Write one key by a transaction of kube-apiserver's form. Raises Conflicted and StoreError.
@@ -341,14 +341,14 @@ class EtcdStore:
     async def _transact(self, wanted: bytes) -> tuple[Any, int]:
         """Return the answer to a transaction, and the token of its `ExclusiveKey` condition. Raises StoreError."""
         before = self._newest
-        made, condition = self._alone.begin_transaction()
+        made, condition = self._exclusive_key.begin_transaction()
         try:
             answer = await self._client.ask("txn", wanted + condition)
         except BaseException as error:
-            self._alone.note_failure(made, error)
+            self._exclusive_key.note_failure(made, error)
             raise
         revision: int = answer.header.revision
-        self._alone.note_outcome(made, revision if answer.succeeded else 0)
+        self._exclusive_key.note_outcome(made, revision if answer.succeeded else 0)
         if revision < before:
             await self._wait_restored(before)
         elif answer.succeeded:
