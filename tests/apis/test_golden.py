@@ -99,7 +99,7 @@ def test_every_struct_can_be_read(home: str) -> None:
 
 
 def test_the_texts_of_a_group_are_found_by_its_name() -> None:
-    assert field_text(META, "Object", "spec") == "What is wanted."
+    assert field_text(META, "Object", "spec") == "Desired state of the object."
     assert {group_of(home).partition(".")[0] or "core" for home in HOMES} == {home.partition("/")[0] for home in HOMES}
 
 

@@ -150,7 +150,7 @@ def test_every_head_of_a_column_has_a_description(group: str) -> None:
 
 
 def test_a_group_has_its_own_texts_and_common_ones() -> None:
-    assert field_text("", "ServicePort", "port") == "The port's number."
+    assert field_text("", "ServicePort", "port") == "Number of the port."
     assert field_text("", "ServicePort", "metadata") == field_text(META, "Object", "metadata")
     assert field_text("", "Nothing") == field_text("nowhere.example.com", "Thing", "field") == ""
 

@@ -33,12 +33,12 @@ def _selector_message(selector: Object) -> str:
     return f"&LabelSelector{{{matches}}}"
 
 
-_WEBHOOKS = (NAME, integer("Webhooks", "How many webhooks there are.", count("webhooks")), AGE)
+_WEBHOOKS = (NAME, integer("Webhooks", "Number of webhooks.", count("webhooks")), AGE)
 
 COLUMNS: Columns = {
     "mutatingadmissionpolicies": (
         NAME,
-        integer("Mutations", "How many changes there are.", count("spec.mutations")),
+        integer("Mutations", "Number of mutations.", count("spec.mutations")),
         string("ParamKind", "MutatingAdmissionPolicySpec.paramKind", _param_kind),
         AGE,
     ),
@@ -51,7 +51,7 @@ COLUMNS: Columns = {
     "mutatingwebhookconfigurations": _WEBHOOKS,
     "validatingadmissionpolicies": (
         NAME,
-        integer("Validations", "How many rules there are.", count("spec.validations")),
+        integer("Validations", "Number of validation rules.", count("spec.validations")),
         string("ParamKind", "ValidatingAdmissionPolicySpec.paramKind", _param_kind),
         AGE,
     ),

@@ -22,7 +22,7 @@ COLUMNS: Columns = {
     "apiservices": (
         NAME,
         string("Service", "APIServiceSpec.service", _service),
-        string("Available", "Whether the API can be reached.", _available),
+        string("Available", "Whether the API is available.", _available),
         AGE,
     )
 }

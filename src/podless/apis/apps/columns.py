@@ -35,7 +35,7 @@ def _owning_controller(obj: Object) -> str:
 COLUMNS: Columns = {
     "controllerrevisions": (
         NAME,
-        string("Controller", "The object that the state belongs to.", _owning_controller),
+        string("Controller", "Controller that owns the revision.", _owning_controller),
         string("Revision", "ControllerRevision.revision", number("revision")),
         AGE,
     ),

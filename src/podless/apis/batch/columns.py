@@ -68,9 +68,9 @@ COLUMNS: Columns = {
     ),
     "jobs": (
         NAME,
-        string("Status", "How far the job has come.", _job_status),
+        string("Status", "Status of the job, such as Running or Complete.", _job_status),
         string("Completions", "JobStatus.succeeded", _completions),
-        string("Duration", "How long the job has taken.", Age(_duration)),
+        string("Duration", "Duration of the job.", Age(_duration)),
         AGE,
         *containers("spec.template.spec"),
         selector("JobSpec.selector"),

@@ -41,7 +41,7 @@ COLUMNS: Columns = {
         string("SignerName", "CertificateSigningRequestSpec.signerName"),
         string("Requestor", "CertificateSigningRequestSpec.username"),
         string("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds", _requested_duration),
-        string("Condition", "What has come of the request.", _decision),
+        string("Condition", "Decision on the request and whether the certificate is issued.", _decision),
     ),
     "clustertrustbundles": (NAME, string("SignerName", "ClusterTrustBundleSpec.signerName", _signer)),
     "podcertificaterequests": (
@@ -50,7 +50,7 @@ COLUMNS: Columns = {
         string("ServiceAccountName", "PodCertificateRequestSpec.serviceAccountName"),
         string("NodeName", "PodCertificateRequestSpec.nodeName"),
         string("SignerName", "PodCertificateRequestSpec.signerName"),
-        string("State", "Whether the request is issued, denied or has failed.", _pod_state),
+        string("State", "State of the request, such as Issued, Denied or Failed.", _pod_state),
         string("UnverifiedUserAnnotations", "PodCertificateRequestSpec.unverifiedUserAnnotations", _condition_text),
     ),
 }

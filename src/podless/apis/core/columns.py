@@ -235,8 +235,8 @@ COLUMNS: Columns = {
     "namespaces": (NAME, string("Status", "NamespaceStatus.phase"), AGE),
     "nodes": (
         NAME,
-        string("Status", "Whether the node is ready, and takes pods.", _node_status),
-        string("Roles", "What the node is for, by its labels.", _node_roles),
+        string("Status", "Whether the node is ready and accepts new pods.", _node_status),
+        string("Roles", "Roles of the node, from its labels.", _node_roles),
         AGE,
         string("Version", "NodeSystemInfo.kubeletVersion", "status.nodeInfo.kubeletVersion"),
         string("Internal-IP", "NodeStatus.addresses", _node_address("InternalIP"), wide=True),
@@ -292,8 +292,8 @@ COLUMNS: Columns = {
     "resourcequotas": (
         NAME,
         replace(AGE, releases="-1.32"),
-        string("Request", "What is used of what may be requested.", _used(limits=False)),
-        string("Limit", "What is used of the limits.", _used(limits=True)),
+        string("Request", "Usage and quota of resource requests.", _used(limits=False)),
+        string("Limit", "Usage and quota of resource limits.", _used(limits=True)),
         replace(AGE, releases="1.33-"),
     ),
     "secrets": (NAME, string("Type", "Secret.type"), string("Data", "Secret.data", count("data")), AGE),

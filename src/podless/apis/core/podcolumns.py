@@ -122,8 +122,8 @@ def _or_none(path: str) -> Reader:
 
 PODS = (
     NAME,
-    string("Ready", "How many containers are ready, of how many there are.", _ready_containers),
-    string("Status", "How the pod does, in one word.", _pod_status),
+    string("Ready", "Number of ready containers and of all containers.", _ready_containers),
+    string("Status", "Status of the pod, as one word.", _pod_status),
     string("Restarts", "ContainerStatus.restartCount", Age(_restarts)),
     AGE,
     string("IP", "PodStatus.podIP", _pod_ip, wide=True),

@@ -33,7 +33,7 @@ COLUMNS: Columns = {
             "DistinguisherMethod", "FlowSchemaSpec.distinguisherMethod", text("spec.distinguisherMethod.type", NONE)
         ),
         AGE,
-        string("MissingPL", "Whether the priority level is not there.", _dangling),
+        string("MissingPL", "Whether the priority level is missing.", _dangling),
     ),
     "prioritylevelconfigurations": (
         NAME,

@@ -66,7 +66,7 @@ COLUMNS: Columns = {
         string("Class", "IngressSpec.ingressClassName", text("spec.ingressClassName", NONE)),
         string("Hosts", "IngressRule.host", _hosts),
         string("Address", "IngressStatus.loadBalancer", balancer_addresses),
-        string("Ports", "The ports on which requests are taken.", _ingress_ports),
+        string("Ports", "Ports on which the Ingress accepts requests.", _ingress_ports),
         AGE,
     ),
     "ipaddresses": (NAME, string("ParentRef", "IPAddressSpec.parentRef", _parent), replace(AGE, name="")),

@@ -29,9 +29,9 @@ def _binding(struct: str) -> tuple[PrinterColumn, ...]:
         NAME,
         string("Role", f"{struct}.roleRef", _role),
         AGE,
-        string("Users", "The Users that have the role.", _subjects("User"), wide=True),
-        string("Groups", "The Groups that have the role.", _subjects("Group"), wide=True),
-        string("ServiceAccounts", "The ServiceAccounts that have the role.", _subjects("ServiceAccount"), wide=True),
+        string("Users", "Users with the role.", _subjects("User"), wide=True),
+        string("Groups", "Groups with the role.", _subjects("Group"), wide=True),
+        string("ServiceAccounts", "ServiceAccounts with the role.", _subjects("ServiceAccount"), wide=True),
     )
 
 

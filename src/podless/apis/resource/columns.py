@@ -25,7 +25,7 @@ COLUMNS: Columns = {
     ),
     "resourceclaims": (
         NAME,
-        string("State", "Whether there are devices for the claim, and whether they are used.", _claim_state),
+        string("State", "Whether the claim is allocated and reserved.", _claim_state),
         AGE,
     ),
     "resourceclaimtemplates": (NAME, AGE),

@@ -25,7 +25,7 @@ def _state(obj: Object) -> str:
 COLUMNS: Columns = {
     "storageversionmigrations": (
         string("Name", "meta/ObjectMeta.name", "metadata.name"),
-        string("Resource", "GroupResource to migrate", _resource),
-        string("Status", "Status of the migration", _state),
+        string("Resource", "Resource to migrate, with its group.", _resource),
+        string("Status", "State of the migration.", _state),
     )
 }
