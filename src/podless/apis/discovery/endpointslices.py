@@ -5,7 +5,6 @@ Source: Kubernetes' pkg/apis/discovery/validation and pkg/registry/discovery/end
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator, Sequence
 
 from podless.apis.core import servicespec
@@ -100,11 +99,11 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
         elif sort in _TYPES:
             yield from _slice_address(address, sort, where, place)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
+    if node is not None:
+        yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
     if host is not None:
         yield from field.invalid_details(f"{path}.hostname", host, names.check_label_name(host))
     yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
-    if node is not None:
-        yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
 
 
 def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
@@ -115,12 +114,16 @@ def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[F
         if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
             yield field.invalid(where, address, f"must be a valid {sort} address")
         return
-    faults = addresses.find_address_faults(address)
+    # IPv4 addresses may have the forms of older fields, IPv6 addresses only the canonical one
+    check = addresses.find_address_faults if sort == "IPv4" else addresses.canonical_faults
+    faults = check(address)
     yield from field.invalid_details(where, address, faults)
     if faults:
         return
-    parsed = ipaddress.ip_address(address)
-    if (parsed.version == 4) != (sort == "IPv4"):
+    parsed = addresses.parse_address(address)
+    assert parsed is not None
+    is_ipv4 = parsed.version == 4 or parsed.ipv4_mapped is not None
+    if is_ipv4 != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
     yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
 
@@ -147,7 +150,7 @@ def _hints(hints: Object, path: str) -> Iterator[FieldError]:
         given, seen = hints.get(name) or [], set[str]()
         if len(given) > _MOST_HINTS:
             yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
-            continue
+            return
         for place, hint in enumerate(each(given)):
             where, value = f"{path}.{name}[{place}].name", hint["name"]
             yield from checks.validate_unique(where, value, seen)
