@@ -51,6 +51,14 @@ def test_what_somebody_has_is_refused_and_free_when_he_is_gone() -> None:
     assert allocate(pool, other)["clusterIP"] == "10.0.0.9"
 
 
+def test_an_address_with_leading_zeros_is_the_same_address() -> None:
+    pool = AllocationPool()
+    zeros = service(clusterIP="010.0.0.05", clusterIPs=["010.0.0.05"])
+    assert allocate(pool, zeros)["clusterIP"] == "010.0.0.05"
+    other = service(clusterIP="10.0.0.5", clusterIPs=["10.0.0.5"])
+    assert refusal(pool, other).endswith("provided IP is already allocated")
+
+
 def port(node: int, number: int = 80, protocol: str = "TCP") -> dict[str, Any]:
     return {"port": number, "protocol": protocol, "nodePort": node}
 

@@ -15,6 +15,7 @@ from typing import Any
 from podless.apis.core.ipfamilies import needs_health_check
 from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS
 from podless.meta import field, names
+from podless.meta.addresses import parse_address
 from podless.meta.errors import APIError, Invalid
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -119,17 +120,17 @@ class Allocation:
         spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
 
     def _named_address(self, ip: str, shown: list[str]) -> str:
-        number = int(ipaddress.ip_address(ip))
-        why = ""
+        plain, why = _plain(ip), ""
+        number = int(ipaddress.ip_address(plain))
         if not _FIRST <= number <= _LAST:
             # kube-apiserver's dry run checks the only range, a write looks for a matching range first
             why = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
-        elif not self._dry_run and ip in self._pool.addresses:
+        elif not self._dry_run and plain in self._pool.addresses:
             why = "provided IP is already allocated"
         if why:
             self._refuse(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {why}"))
         self._check_holder(ip, shown, f"failed to allocate IP {ip}")
-        self.addresses.add(ip)
+        self.addresses.add(plain)
         return ip
 
     def _check_holder(self, ip: str, shown: list[str], failed: str) -> None:
@@ -252,8 +253,13 @@ class Allocation:
 
 
 def list_addresses(spec: Object) -> list[str]:
-    """Return the cluster IPs of a Service."""
-    return [ip for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
+    """Return the cluster IPs of a Service, in canonical form."""
+    return [_plain(ip) for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
+
+
+def _plain(ip: str) -> str:
+    """Return an address in canonical form: without leading zeros, which older releases accept."""
+    return str(parse_address(ip) or ip)
 
 
 def list_node_ports(spec: Object) -> set[int]:
