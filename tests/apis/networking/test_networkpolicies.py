@@ -84,3 +84,11 @@ def test_what_is_written_empty_counts_each_time(client: Client) -> None:
     assert generation(podSelector={}, ingress=[]) == 2
     assert generation(podSelector={"matchLabels": {}}) == 3
     assert generation(podSelector={}, policyTypes=[]) == 3
+
+
+def test_errors_are_in_the_order_of_the_rules() -> None:
+    rules = [{"ports": [{"port": 0}], "to": [{}]}, {"ports": [{"port": 0}]}]
+    found = faults(NETWORK_POLICIES, {"podSelector": {}, "egress": rules})
+    assert [text.partition(":")[0] for text in found] == [
+        "spec.egress[0].ports[0].port", "spec.egress[0].to[0]", "spec.egress[1].ports[0].port",
+    ]  # fmt: skip

@@ -59,12 +59,13 @@ def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
 
 def _validate_spec(spec: Object) -> Iterator[FieldError]:
     yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
-    for side, _ in _SIDES:
+    for side, other in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
+            path = f"spec.{side}[{number}]"
             for place, port in enumerate(each(rule.get("ports") or ())):
-                yield from _port(port, f"spec.{side}[{number}].ports[{place}]")
-    for path, peer in _peers(spec):
-        yield from _peer(peer, path)
+                yield from _port(port, f"{path}.ports[{place}]")
+            for place, peer in enumerate(each(rule.get(other) or ())):
+                yield from _peer(peer, f"{path}.{other}[{place}]")
     types = spec.get("policyTypes") or []
     if len(types) > len(_TYPES):
         yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
