@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import cryptography.hazmat.backends.openssl.backend  # noqa: F401 (else the first check of a signature imports it)
 from cryptography import x509
 
 from podless.apis.shared import checks
-from podless.apis.shared.keypair import read_pem_blocks
+from podless.apis.shared.keypair import read_pem_blocks, read_pem_headers
 from podless.apis.shared.typed import StatusStrategy
+from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy, Reads, Strategy
 from podless.meta import field, names
@@ -31,7 +32,7 @@ _STATUSES = ("False", "True", "Unknown")
 _LEGACY = "kubernetes.io/legacy-unknown"
 _SHORTEST = 600  # seconds
 _SIGNER = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-_DOMAIN_MOST, _SIGNER_PATH_MOST = 253, 317  # bytes
+_DOMAIN_MOST, _SIGNER_MOST = 253, 571  # bytes
 _HIDDEN = "<certificate data>"
 
 
@@ -125,6 +126,7 @@ def _spec(spec: Object) -> Iterator[FieldError]:
         yield field.required("spec.usages")
     for place, usage in enumerate(each(usages)):
         yield from field.one_of(f"spec.usages[{place}]", usage, _USAGES)
+    for place, usage in enumerate(each(usages)):
         yield from checks.validate_unique(f"spec.usages[{place}]", usage, seen)
     signer, seconds = spec["signerName"], spec.get("expirationSeconds")
     if signer == _LEGACY:
@@ -161,24 +163,22 @@ def signer_name(name: str, path: str) -> Iterator[FieldError]:
     domain, rest = parts
     if len(domain.encode()) > _DOMAIN_MOST:
         yield field.too_long(path, _DOMAIN_MOST)
-    for label in each(domain.split(".")):
-        yield from (
-            field.invalid(path, domain, f"validating label {_quoted(label)}: {t}")
-            for t in names.check_label_name(label)
-        )
+    yield from _label_faults(path, domain, names.check_label_name)
     if "." not in domain:
         text = "should be a domain with at least two segments separated by dots"
         yield field.invalid(path, domain, text)
-    for part in each(rest.split(".")):
-        yield from (
-            field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.check_subdomain(part)
-        )
-    if len(rest.encode()) > _SIGNER_PATH_MOST:
-        yield field.too_long(path, _SIGNER_PATH_MOST)
+    yield from _label_faults(path, rest, names.check_subdomain)
+    if len(name.encode()) > _SIGNER_MOST:
+        yield field.too_long(path, _SIGNER_MOST)
 
 
-def _quoted(text: str) -> str:
-    return f'"{text}"'
+def _label_faults(path: str, part: str, check: Callable[[str], list[str]]) -> list[FieldError]:
+    """Return the errors of the first invalid label in the domain or path of a signer name."""
+    for label in each(part.split(".")):
+        if faults := check(label):
+            texts = (f"validating label {gotext.quote(label)}: {fault}" for fault in faults)
+            return field.invalid_details(path, part, texts)
+    return []
 
 
 def _conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
@@ -212,9 +212,11 @@ def _certificate(obj: Object, old: Object | None) -> Iterator[FieldError]:
 
 def _certificate_fault(pem: bytes) -> str:
     found = False
-    for sort, der in read_pem_blocks(pem):
+    for sort, der, has_headers in read_pem_headers(pem):
         if sort != CERTIFICATE:
-            return f'only CERTIFICATE PEM blocks are allowed, found "{sort}"'
+            return f"only CERTIFICATE PEM blocks are allowed, found {gotext.quote(sort)}"
+        if has_headers:
+            return "no PEM block headers are permitted"
         found = True
         try:
             x509.load_der_x509_certificate(der)
