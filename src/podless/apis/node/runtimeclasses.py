@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.podspec import resources
+from podless.apis.podspec.scheduling import validate_tolerations
 from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
@@ -19,9 +20,6 @@ from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
 TOLERATION = load_struct("core/v1", "Toleration")
-
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_OPERATORS = ("Equal", "Exists")
 
 
 class RuntimeClassStrategy(TypedStrategy):
@@ -55,33 +53,16 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
         path = "scheduling.nodeSelector"
         yield from field.invalid_details(path, key, names.qualified_name(key))
         yield from field.invalid_details(path, value, names.label_value(value))
+    tolerations = scheduling.get("tolerations") or []
+    # kube-apiserver's path has the name twice
+    yield from validate_tolerations(tolerations, "scheduling.tolerations.tolerations")
     seen: set[tuple[object, ...]] = set()
-    for place, one in enumerate(each(scheduling.get("tolerations") or [])):
-        path = f"scheduling.tolerations[{place}]"
-        yield from _toleration(one, path)
-        known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
+    for place, one in enumerate(each(tolerations)):
+        known = tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
         if known in seen:
-            yield field.duplicate(path, gostructs.format_struct(TOLERATION, one))
+            shown = gostructs.format_struct(TOLERATION, one)
+            yield field.duplicate(f"scheduling.tolerations[{place}]", shown)
         seen.add(known)
-
-
-def _toleration(one: Object, path: str) -> Iterator[FieldError]:
-    key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
-    if key:
-        yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
-    elif operator != "Exists":
-        text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield field.invalid(f"{path}.operator", operator, text)
-    if one.get("tolerationSeconds") is not None and effect != "NoExecute":
-        yield field.invalid(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
-    if operator == "Exists" and value:
-        yield field.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
-    elif operator in ("", "Equal"):
-        yield from field.invalid_details(f"{path}.operator", value, names.label_value(value)[:1])
-    elif operator not in _OPERATORS:
-        yield field.not_supported(f"{path}.operator", operator, _OPERATORS)
-    if effect and effect not in _EFFECTS:
-        yield field.not_supported(f"{path}.effect", effect, _EFFECTS)
 
 
 STRATEGY = RuntimeClassStrategy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podless.apis.shared import checks
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
@@ -53,8 +54,8 @@ class PriorityClassStrategy(TypedStrategy):
                 errors.append(field.forbidden("metadata.name", text + _unknown(obj)))
         elif value > _MOST:
             errors.append(field.forbidden("value", f"maximum allowed value of a user defined priority is {_MOST}"))
-        if (policy := obj.get("preemptionPolicy")) not in (None, *_POLICIES):
-            errors.append(field.not_supported("preemptionPolicy", policy, _POLICIES))
+        if (policy := obj.get("preemptionPolicy")) is not None:
+            errors += checks.validate_enum("preemptionPolicy", policy, _POLICIES)
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
