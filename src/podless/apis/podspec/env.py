@@ -34,7 +34,7 @@ _RESOURCES = (
 )  # fmt: skip
 _HUGE = ("limits.hugepages-", "requests.hugepages-")
 _LABELLED = ("metadata.annotations", "metadata.labels")
-_SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+_SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
 
 
 def uses_loose_names(spec: Object) -> bool:
@@ -74,7 +74,8 @@ def _value_from(source: Object, path: str, value: str) -> Errors:
             count += 1
             yield from check(source[name], f"{path}.{name}")
     if not count:
-        yield field.invalid(path, "", f"must specify one of: {_SOURCES}")
+        rest = ", `secretKeyRef` or `fileKeyRef`" if has("EnvFiles") else " or `secretKeyRef`"
+        yield field.invalid(path, "", f"must specify one of: {_SOURCES}{rest}")
     elif value:
         yield field.invalid(path, "", "may not be specified when `value` is not empty")
     elif count > 1:
