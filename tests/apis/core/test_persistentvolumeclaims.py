@@ -47,3 +47,26 @@ def test_the_group_of_a_source_is_judged_while_there_is_none(client: Client) -> 
     made["spec"] |= {"dataSource": odd, "dataSourceRef": odd}
     refused = client.send("PUT", f"{CLAIMS}/{made['metadata']['name']}", made)
     assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["spec"]
+
+
+def test_a_class_of_attributes_stays_once_it_is_applied(client: Client) -> None:
+    made = client.post(CLAIMS, claim(volumeAttributesClassName="gold")).body["metadata"]["name"]
+    path = f"{CLAIMS}/{made}"
+    client.merge(f"{path}/status", {"status": {"phase": "Bound"}})
+    gone = {"spec": {"volumeAttributesClassName": None}}
+    assert "volumeAttributesClassName" not in client.merge(path, gone).body["spec"]
+    client.merge(path, {"spec": {"volumeAttributesClassName": "gold"}})
+    client.merge(f"{path}/status", {"status": {"currentVolumeAttributesClassName": "gold"}})
+    for name, told in ((None, "nil"), ("", "empty string")):
+        (cause,) = client.merge(path, {"spec": {"volumeAttributesClassName": name}}).body["details"]["causes"]
+        assert cause["message"] == (
+            f"Forbidden: update to {told} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        )
+    assert client.merge(path, {"spec": {"volumeAttributesClassName": "iron"}}).status == 200
+
+
+def test_states_of_resizes(client: Client) -> None:
+    name = client.post(CLAIMS, claim()).body["metadata"]["name"]
+    wrong = {"status": {"allocatedResourceStatuses": {"cpu": "Done"}}}
+    causes = client.merge(f"{CLAIMS}/{name}/status", wrong).body["details"]["causes"]
+    assert [cause["field"] for cause in causes] == ["status.allocatedResourceStatuses"] * 2

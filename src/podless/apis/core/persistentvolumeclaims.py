@@ -69,7 +69,7 @@ class ClaimStrategy(StatusStrategy):
         for name, state in each(status.get("allocatedResourceStatuses") or {}).items():
             errors += _resource(name, "status.allocatedResourceStatuses")
             if state not in _RESIZES:
-                errors.append(field.not_supported("status.allocatedResourceStatus", name, _RESIZES))
+                errors.append(field.not_supported("status.allocatedResourceStatuses", name, _RESIZES))
         for name, text in each(status.get("allocatedResources") or {}).items():
             path = "status.allocatedResources"
             errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]
@@ -124,12 +124,16 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", spec.get("volumeMode"))
-    if before.get("volumeAttributesClassName") is not None:
-        path, name = "spec.volumeAttributesClassName", spec.get("volumeAttributesClassName")
-        if name is None:
-            yield field.forbidden(path, "update from non-nil value to nil is forbidden")
-        elif not name and before["volumeAttributesClassName"]:
-            yield field.forbidden(path, "update from non-nil value to an empty string is forbidden")
+    yield from _attributes_class(spec, before, (old.get("status") or {}).get("currentVolumeAttributesClassName"))
+
+
+def _attributes_class(spec: Object, before: Object, applied: str | None) -> Iterator[FieldError]:
+    """Reject the removal of volumeAttributesClassName once a class is applied. applied: its name."""
+    name = spec.get("volumeAttributesClassName")
+    if applied is not None and not name and name != before.get("volumeAttributesClassName"):
+        to = "nil" if name is None else "empty string"
+        why = f"update to {to} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        yield field.forbidden("spec.volumeAttributesClassName", why)
 
 
 def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
@@ -142,8 +146,7 @@ def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
         spec.pop("storageClassName")
     if (obj.get("status") or {}).get("phase") == "Bound":
         _same_request(spec, before)
-        if spec.get("volumeAttributesClassName") is not None:
-            put_part(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
+        put_part(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
     return spec, before
 
 
