@@ -56,3 +56,37 @@ def test_selected_by_whether_they_take_pods(client: Client, node: dict[str, Any]
     client.merge(f"{NODES}/{name}", {"spec": {"unschedulable": True}})
     found = client.get(f"{NODES}?fieldSelector=spec.unschedulable%3Dtrue").body["items"]
     assert name in [one["metadata"]["name"] for one in found]
+
+
+_TAINTS, _AVOIDED = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
+
+_OF_NULL = [f"metadata.annotations.{_TAINTS}[1].{name}" for name in ("key", "key", "effect")]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "wanted"),
+    [
+        (_TAINTS, "", []),
+        (_TAINTS, '[{"Key": "a", "effect": "NoSchedule"}, null]', _OF_NULL),
+        (_TAINTS, '[{"key": "a", "effect": "No"}]', [f"metadata.annotations.{_TAINTS}[0].effect"]),
+        (_TAINTS, '[{"key": 1}]', ["metadata.annotations"]),
+        (_AVOIDED, "null", []),
+        (_AVOIDED, "[]", ["metadata.annotations.AvoidPods"]),
+        (_AVOIDED, '{"preferAvoidPods": [{}]}', [f"metadata.annotations.{_AVOIDED}[0].PodSignature"]),
+        (_AVOIDED, '{"preferAvoidPods": [{"podSignature": {"podController": {"controller": true}}}]}', []),
+    ],
+)
+def test_taints_in_annotations(client: Client, key: str, text: str, wanted: list[str]) -> None:
+    body = {"metadata": {"name": f"n{uuid.uuid4().hex[:8]}", "annotations": {key: text}}}
+    answer = client.post(NODES, body)
+    found = [one["field"] for one in answer.body["details"].get("causes", ())] if answer.status == 422 else []
+    assert found == wanted
+
+
+def test_swap(client: Client) -> None:
+    body = {"metadata": {"name": "swapped"}, "status": {"nodeInfo": {"swap": {"capacity": 0}}}}
+    (cause,) = client.post(NODES, body).body["details"]["causes"]
+    assert (cause["field"], cause["message"]) == (
+        "metadata.nodeSwapStatus.capacity",
+        "Invalid value: 0: must be greater than zero",
+    )

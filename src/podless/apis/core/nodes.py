@@ -11,13 +11,14 @@ from typing import Any
 
 from podless.apis.podspec.resources import quantity_errors
 from podless.apis.podspec.scheduling import taint_effect
-from podless.apis.shared.checks import label_key
+from podless.apis.shared import annotated
+from podless.apis.shared.checks import POSITIVE, label_key
 from podless.apis.shared.typed import DescribedStrategy
-from podless.codec import gotext, quantity
+from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Reads
 from podless.meta import addresses, names
-from podless.meta.field import FieldError, duplicate, forbidden, invalid
+from podless.meta.field import FieldError, duplicate, forbidden, invalid, required
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
@@ -40,6 +41,7 @@ _NO_FEATURE = (
     "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
     "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 )
+_TAINTS, _AVOIDED = "scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes"
 
 
@@ -98,8 +100,12 @@ class NodeStrategy(DescribedStrategy):
 
 def _node(obj: Object) -> Errors:
     spec = obj["spec"]
-    yield from _taints(spec.get("taints") or [])
+    yield from _notes(obj)
+    yield from _taints(spec.get("taints") or [], "metadata.taints")
     yield from _amounts(obj["status"])
+    swap = ((obj["status"].get("nodeInfo") or {}).get("swap") or {}).get("capacity")
+    if swap is not None and swap <= 0:
+        yield invalid("metadata.nodeSwapStatus.capacity", swap, POSITIVE)
     yield from _features(obj["status"].get("declaredFeatures") or [])
     ranges: list[str] = spec.get("podCIDRs") or []
     for place, text in enumerate(each(ranges)):
@@ -115,10 +121,43 @@ def _node(obj: Object) -> Errors:
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)
 
 
-def _taints(given: list[Object]) -> Errors:
+def _notes(obj: Object) -> Errors:
+    """Validate the annotations in which older servers kept taints, and controllers whose pods a node avoids."""
+    notes, path = obj["metadata"].get("annotations") or {}, "metadata.annotations"
+    if notes.get(_TAINTS):
+        found, fault = annotated.read_structs(notes[_TAINTS], "Taint")
+        if fault:
+            yield invalid(path, _TAINTS, fault)
+        yield from _taints(found, f"{path}.{_TAINTS}")
+    if notes.get(_AVOIDED):
+        yield from _avoided(notes[_AVOIDED], path)
+
+
+def _avoided(text: str, path: str) -> Errors:
+    try:
+        given = serializer.decode_json(text.encode())
+    except serializer.JSONError as error:
+        yield invalid(f"{path}.AvoidPods", _AVOIDED, str(error))
+        return
+    if given is not None and not isinstance(given, dict):
+        why = f"json: cannot unmarshal {annotated.describe_json(given)} into Go value of type v1.AvoidPods"
+        yield invalid(f"{path}.AvoidPods", _AVOIDED, why)
+        return
+    entries = (given or {}).get("preferAvoidPods")
+    for place, one in enumerate(each(entries) if isinstance(entries, list) else ()):
+        where = f"{path}.{_AVOIDED}[{place}].PodSignature"
+        signature = one.get("podSignature") if isinstance(one, dict) else None
+        controller = signature.get("podController") if isinstance(signature, dict) else None
+        if not isinstance(controller, dict):
+            yield required(where)
+        elif controller.get("controller") is False:
+            yield invalid(f"{where}.PodController.Controller", False, "must point to a controller")
+
+
+def _taints(given: list[Object], at: str) -> Errors:
     known: set[tuple[str, str]] = set()
     for place, one in enumerate(each(given)):
-        path, key, effect = f"metadata.taints[{place}]", one.get("key", ""), one.get("effect", "")
+        path, key, effect = f"{at}[{place}]", one.get("key") or "", one.get("effect") or ""
         yield from label_key(f"{path}.key", key)
         found = names.label_value(one.get("value") or "")
         if found:
@@ -152,6 +191,7 @@ def _features(given: list[str]) -> Errors:
 
 def _change(obj: Object, old: Object) -> Errors:
     spec, before = obj["spec"], old["spec"]
+    yield from _notes(obj)
     yield from _amounts(obj["status"])
     yield from _features(obj["status"].get("declaredFeatures") or [])
     known: set[tuple[Any, Any]] = set()
@@ -168,7 +208,7 @@ def _change(obj: Object, old: Object) -> Errors:
             yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
         yield forbidden("spec.providerID", _ONCE.format("providerID"))
-    yield from _taints(spec.get("taints") or [])
+    yield from _taints(spec.get("taints") or [], "metadata.taints")
     if (spec.get("externalID") or "") != (before.get("externalID") or ""):
         yield forbidden("spec.externalID", "may not be updated")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from podless.apis.podspec import containers, scheduling
 from podless.apis.podspec.options import DELETION_COST, PodOptions, deletion_cost_fault
-from podless.apis.shared import checks
+from podless.apis.shared import annotated, checks
 from podless.apis.shared.checks import Errors
-from podless.codec import gotext, serializer
+from podless.codec import gotext
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -30,21 +30,19 @@ def validate_annotations(annotations: dict[str, str], spec: Object, path: str, o
         yield from _tolerations(annotations[_TOLERATIONS], path)
     if not options.deletion_cost and deletion_cost_fault(annotations) is not None:
         yield field.invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
+    if SECCOMP_POD in annotations:
+        yield from _seccomp(annotations[SECCOMP_POD], f"{path}.{SECCOMP_POD}")
     for key, profile in each(annotations).items():
-        if key == SECCOMP_POD or key.startswith(SECCOMP):
+        if key.startswith(SECCOMP):
             yield from _seccomp(profile, f"{path}.{key}")
     yield from _app_armor(annotations, spec, path)
 
 
 def _tolerations(given: str, path: str) -> Errors:
-    try:
-        found = serializer.decode_json(given.encode())
-    except serializer.JSONError as error:
-        yield field.invalid(path, _TOLERATIONS, str(error))
-        return
-    if isinstance(found, list):
-        plain = [one for one in each(found) if isinstance(one, dict)]
-        yield from scheduling.validate_tolerations(plain, f"{path}.{_TOLERATIONS}")
+    found, fault = annotated.read_structs(given, "Toleration")
+    if fault:
+        yield field.invalid(path, _TOLERATIONS, fault)
+    yield from scheduling.validate_tolerations(found, f"{path}.{_TOLERATIONS}")
 
 
 def _seccomp(profile: str, path: str) -> Errors:
