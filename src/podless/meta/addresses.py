@@ -6,6 +6,7 @@ Source: k8s.io/apimachinery's util/validation (ip.go), with what StrictIPCIDRVal
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 
 from podless.codec.gotext import quote
 from podless.runtime.release import has
@@ -131,6 +132,12 @@ def range_warnings(path: str, text: str) -> list[str]:
 def is_dual_stack(texts: list[str]) -> bool:
     """Return whether there are addresses, or ranges, of both families."""
     return len({":" in text for text in texts}) == 2
+
+
+def dual_stack_fault(texts: Sequence[str]) -> str:
+    """Return the error of Kubernetes' check for both families, or "": one of the addresses is invalid."""
+    bad = next((place for place, text in enumerate(texts) if parse_address(text) is None), None)
+    return f"failed to check for dual stack with error:invalid IP[{bad}]: {texts[bad]}" if bad is not None else ""
 
 
 def _strict(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from podless.apis.shared import checks
 from podless.meta import field, names
-from podless.meta.addresses import find_address_faults, parse_address, range_faults
+from podless.meta.addresses import dual_stack_fault, find_address_faults, parse_address, range_faults
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -164,11 +164,10 @@ def validate_addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[Fiel
 
 
 def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
-    strange = next((place for place, ip in enumerate(each(ips)) if parse_address(ip) is None), None)
-    if strange is not None:
-        why = f"failed to check for dual stack with error:invalid IP[{strange}]: {ips[strange]}"
-        yield field.internal(path, why)
-    if strange is not None or len({":" in ip for ip in each(ips)}) == 1:
+    fault = dual_stack_fault(ips)
+    if fault:
+        yield field.internal(path, fault)
+    if fault or len({":" in ip for ip in each(ips)}) == 1:
         yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
 
 

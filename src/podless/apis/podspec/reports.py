@@ -25,20 +25,26 @@ EPHEMERAL = "ephemeralContainerStatuses"
 _PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
 
 
-def validate_pod_status(status: Object, spec: Object) -> Errors:
-    """Validate a pod's status, except its changes."""
+def validate_claims(status: Object, spec: Object) -> Errors:
+    """Validate what a pod's status reports of claims."""
     yield from _claims(status.get("resourceClaimStatuses") or [], spec)
     yield from _extended(status.get("extendedResourceClaimStatus"), spec)
+
+
+def validate_containers(status: Object, spec: Object) -> Errors:
+    """Validate what a pod's status reports of containers: first all users, then all resources."""
     system = (spec.get("os") or {}).get("name", "linux")
+    for part in _PARTS:
+        for place, one in enumerate(each(status.get(part) or ())):
+            yield from _user(one.get("user") or {}, system, f"status.{part}[{place}].user.linux")
     for part, containers in _PARTS.items():
         known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
         for place, one in enumerate(each(status.get(part) or ())):
-            path = f"status.{part}[{place}]"
-            yield from _user(one.get("user") or {}, system, f"{path}.user.linux")
+            path = f"status.{part}[{place}].allocatedResourcesStatus"
             if part != EPHEMERAL:
-                yield from _allocated(one, known.get(one.get("name", "")), f"{path}.allocatedResourcesStatus")
+                yield from _allocated(one, known.get(one.get("name", "")), path)
             elif one.get("allocatedResourcesStatus"):
-                yield field.forbidden(f"{path}.allocatedResourcesStatus", "must not be specified in container status")
+                yield field.forbidden(path, "must not be specified in container status")
 
 
 def _claims(given: list[Object], spec: Object) -> Errors:

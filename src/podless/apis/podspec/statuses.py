@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.podspec import reports, updates
+from podless.apis.podspec import amounts, reports, updates
 from podless.apis.podspec.reports import EPHEMERAL
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
@@ -52,8 +52,9 @@ def _status(obj: Object, old: Object) -> Errors:
     for place, one in enumerate(each(before.get(EPHEMERAL) or ())):
         if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
             yield field.forbidden(f"status.{EPHEMERAL}[{place}].state", _RESTARTS)
-    yield from reports.validate_pod_status(status, obj["spec"])
+    yield from reports.validate_claims(status, obj["spec"])
     yield from _addresses(status, before)
+    yield from reports.validate_containers(status, obj["spec"])
 
 
 def _nominated(status: Object, before: Object, spec: Object) -> Errors:
@@ -61,7 +62,7 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
     if not name or name == before.get("nominatedNodeName"):
         return
     yield from field.invalid_details("status.nominatedNodeName", name, names.check_subdomain(name))
-    if spec.get("nodeName"):
+    if spec.get("nodeName") and has("ClearingNominatedNodeNameAfterBinding"):
         yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
 
 
@@ -80,8 +81,18 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
         ended, name = (status.get("state") or {}).get("terminated"), status.get("name", "")
         if ended is None or name not in now or (now[name].get("state") or {}).get("terminated") is not None:
             continue
-        if name not in known or not _restarted(known[name], spec, ended.get("exitCode", 0)):
+        if not _may_restart(known.get(name), spec, ended.get("exitCode", 0)):
             yield field.forbidden(f"status.{part}[{place}].state", _RESTARTS)
+
+
+def _may_restart(container: Object | None, spec: Object, code: int) -> bool:
+    """Return whether a terminated container may be restarted. container: None for one that the pod does not have."""
+    if has("ContainerRestartRules"):
+        return container is not None and _restarted(container, spec, code)
+    policy = spec.get("restartPolicy", "Always")
+    if policy == "Always" or (policy == "OnFailure" and code):
+        return True
+    return container is not None and amounts.is_sidecar(container)
 
 
 def _restarted(container: Object, spec: Object, code: int) -> bool:
@@ -97,14 +108,18 @@ def _restarted(container: Object, spec: Object, code: int) -> bool:
 
 
 def _addresses(status: Object, before: Object) -> Errors:
-    host = status.get("hostIPs") or []
-    if host and status.get("hostIP", "") != host[0].get("ip", ""):
-        yield field.invalid("status.hostIPs[0].ip", host[0].get("ip", ""), "must be equal to `hostIP`")
     for part, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
         given = [one.get("ip", "") for one in each(status.get(part) or ())]
         known = {one.get("ip", "") for one in each(before.get(part) or ())}
+        if part == "hostIPs" and given and status.get("hostIP", "") != given[0]:
+            yield field.invalid("status.hostIPs[0].ip", given[0], "must be equal to `hostIP`")
         for place, text in enumerate(each(given)):
             if text not in known:
                 yield from field.invalid_details(f"status.{part}[{place}]", text, addresses.find_address_faults(text))
-        if len(given) > 2 or (len(given) == 2 and not addresses.is_dual_stack(given)):
+        if len(given) < 2:
+            continue
+        fault = addresses.dual_stack_fault(given)
+        if fault:
+            yield field.internal(f"status.{part}", fault)
+        if fault or len(given) > 2 or not addresses.is_dual_stack(given):
             yield field.invalid(f"status.{part}", gostructs.format_structs(struct, status[part]), _FAMILIES)
