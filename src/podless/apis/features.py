@@ -110,6 +110,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "AcceptBeforeOptions": "-1.31,1.36-",  # the Accept header is checked before the options of lists and watches
     "ImpersonationAsUser": "1.36-",  # errors of impersonation without a user name show the user, before its parts
     "PodSpecOfHeldJobs": "1.36-",  # suspended Jobs: errors name the pod spec as immutable
+    "StartTimesOfJobs": "1.36-",  # a changed startTime of a Job is an invalid value, before a missing one
     "RequiredMaxReplicas": "1.36-",  # a missing maxReplicas is a required error
     "RequiredHandlers": "1.36-",  # an empty handler of a RuntimeClass is a required error
     "ImmutableStorageClasses": "1.36-",  # changes of StorageClasses are errors of immutable fields

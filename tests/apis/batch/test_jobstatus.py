@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
 from podless.apis.batch.group import JOBS
+from podless.apis.features import choose_release
+from podless.runtime.release import CURRENT
 from tests.apis.late import POD, reported
 
 SPEC: dict[str, Any] = {"template": {"spec": {**POD, "restartPolicy": "Never"}}, "suspend": True}
@@ -72,3 +75,55 @@ def test_counters_do_not_go_down() -> None:
     assert reported(JOBS, SPEC, {"failed": 1}, {"failed": 2}) == [
         "status.failed: Invalid value: 1: cannot decrease the failed counter"
     ]
+
+
+def test_errors_are_in_the_order_of_the_checks() -> None:
+    status = {
+        "startTime": END,
+        "completionTime": START,
+        "conditions": true("Complete", "Failed"),
+        "active": 1,
+        "ready": 2,
+        "terminating": 1,
+        "completedIndexes": "9",
+        "failedIndexes": "9",
+        "uncountedTerminatedPods": {"succeeded": ["a"]},
+    }
+    found = reported(JOBS, {**INDEXED, "backoffLimitPerIndex": 1}, status)
+    assert [text.partition(":")[0].removeprefix("status.") for text in found[:12]] == [
+        "conditions", "completionTime", "conditions", "conditions", "active", "uncountedTerminatedPods",
+        "completedIndexes", "failedIndexes", "terminating", "ready",
+    ]  # fmt: skip
+
+
+def reported_in(release: str, *given: dict[str, Any]) -> list[str]:
+    """What a release finds wrong with a write of a status."""
+
+    def report() -> list[str]:
+        CURRENT.set(choose_release(release))
+        return reported(JOBS, *given)
+
+    return copy_context().run(report)
+
+
+@pytest.mark.parametrize(
+    ("release", "changed", "wanted"),
+    [
+        ("1.36", {}, "Invalid value: null: field is immutable for unsuspended job once set"),
+        ("1.35", {}, "Required value: startTime cannot be removed for unsuspended job"),
+        ("1.36", {"startTime": END}, f'Invalid value: "{END}": field is immutable for unsuspended job once set'),
+    ],
+)
+def test_an_unsuspended_job_keeps_its_start(release: str, changed: dict[str, str], wanted: str) -> None:
+    found = reported_in(release, {**SPEC, "suspend": False}, changed, {"startTime": START})
+    assert found == [f"status.startTime: {wanted}"]
+
+
+@pytest.mark.parametrize(
+    ("release", "wanted"),
+    [("1.36", "must be equal to or after `startTime`"), ("1.33", "completionTime cannot be set before startTime")],
+)
+def test_a_job_ends_after_its_start(release: str, wanted: str) -> None:
+    status = {"startTime": END, "completionTime": START, "conditions": true("SuccessCriteriaMet", "Complete")}
+    found = reported_in(release, SPEC, status)
+    assert [text.rpartition('": ')[2] for text in found] == [wanted]

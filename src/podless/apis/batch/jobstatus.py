@@ -6,11 +6,11 @@ Source: Kubernetes' pkg/apis/batch/validation and pkg/registry/batch/job.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from podless.apis.batch import indexes
 from podless.apis.batch.jobspecs import INDEXED
 from podless.apis.shared import checks
+from podless.apis.shared.immutable import immutable_error
 from podless.codec.gotext import Literal
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -46,9 +46,10 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
     if not has("JobManagedBy"):  # older releases have no managedBy, so only their own controller writes the status
         return [*errors, *_uncounted(new), *_conditions(new), *_met(new, before)]
-    for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
-        errors += part
-    return [*errors, *_indexes(new, before), *_conditions(new), *_transitions(new, before), *_met(new, before)]
+    errors += _uncounted(new)
+    for check in (_outcome, _times, _causes, _finished, _indexes, _pods):
+        errors += check(new, before)
+    return [*errors, *_conditions(new), *_transitions(new, before), *_met(new, before)]
 
 
 def _wrong(text: str) -> FieldError:
@@ -81,6 +82,9 @@ def _outcome(new: _JobState, old: _JobState) -> Iterator[FieldError]:
         yield _wrong("cannot set Complete=True and Failed=true conditions")
     if _turned(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
         yield _wrong("cannot set Complete=True and FailureTarget=true conditions")
+
+
+def _causes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if _turned(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
         yield _wrong("cannot set Failed=True condition without the FailureTarget=true condition")
     if _turned(new, old, _DONE) and _DONE in new.true and _MET not in new.true:
@@ -96,55 +100,51 @@ def _times(new: _JobState, old: _JobState) -> Iterator[FieldError]:
             yield field.required(path, "completionTime is required for Complete jobs")
     # both have the same format, so they can be compared as strings
     if _differs(new, old, "startTime", "completionTime") and started and ended and ended < started:
-        yield field.invalid(path, ended, "completionTime cannot be set before startTime")
+        yield field.invalid(path, ended, "must be equal to or after `startTime`")
 
 
 def _finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if not new.finished:
         return
     status, turned = new.status, not old.finished
-    active, terminating = status.get("active") or 0, status.get("terminating") or 0
+    active = status.get("active") or 0
     if active > 0 and (turned or _differs(new, old, "active")):
         yield field.invalid("status.active", active, "active>0 is invalid for finished job")
     if status.get("startTime") is None and (turned or _differs(new, old, "startTime")):
         yield field.required("status.startTime", "startTime is required for finished job")
     held = status.get("uncountedTerminatedPods") or {}
     if new.uncounted() and (turned or _differs(new, old, "uncountedTerminatedPods")):
-        text = "uncountedTerminatedPods needs to be empty for finished job"
         shown = {"Succeeded": held.get("succeeded"), "Failed": held.get("failed")}
-        yield field.invalid("status.uncountedTerminatedPods", shown, text)
-    if terminating > 0 and (turned or _differs(new, old, "terminating")):
-        yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
+        yield field.invalid("status.uncountedTerminatedPods", shown, "must be empty for finished job")
 
 
 def _indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     spec, done, failed = new.spec, new.status.get("completedIndexes") or "", new.status.get("failedIndexes")
     completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
     done_differs, failed_differs = _differs(new, old, "completedIndexes"), _differs(new, old, "failedIndexes")
-    path = "status.completedIndexes"
+    done_path, failed_path = "status.completedIndexes", "status.failedIndexes"
     if done_differs and completions is not None and (why := indexes.find_index_fault(done, completions)):
-        yield field.invalid(path, done, f"error parsing completedIndexes: {why}")
+        yield field.invalid(done_path, done, f"error parsing completedIndexes: {why}")
+    why = indexes.find_index_fault(failed or "", completions or 0)
+    if failed_differs and completions is not None and limit is not None and why:
+        yield field.invalid(failed_path, failed, f"error parsing failedIndexes: {why}")
     if done_differs and done and spec.get("completionMode") != INDEXED:
-        yield field.invalid(path, done, "cannot set non-empty completedIndexes when non-indexed completion mode")
-    yield from _ready(new, old)
+        yield field.invalid(done_path, done, "cannot set non-empty completedIndexes when non-indexed completion mode")
     if failed is None:
         return
-    path = "status.failedIndexes"
     if failed_differs and limit is None:
-        yield field.invalid(path, failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
-    if completions is None:
-        return
-    if failed_differs and limit is not None and (why := indexes.find_index_fault(failed, completions)):
-        yield field.invalid(path, failed, f"error parsing failedIndexes: {why}")
-    if done_differs or failed_differs:
+        yield field.invalid(failed_path, failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
+    if completions is not None and (done_differs or failed_differs):
         both = indexes.find_overlap(done, failed, completions)
         if both is not None:
-            yield field.invalid(path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
+            yield field.invalid(failed_path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
 
 
-def _ready(new: _JobState, old: _JobState) -> Iterator[FieldError]:
-    ready: Any = new.status.get("ready")
-    if ready is not None and ready > (new.status.get("active") or 0) and _differs(new, old, "ready", "active"):
+def _pods(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+    terminating, ready, active = (new.status.get(name) or 0 for name in ("terminating", "ready", "active"))
+    if terminating > 0 and new.finished and (not old.finished or _differs(new, old, "terminating")):
+        yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
+    if ready > active and _differs(new, old, "ready", "active"):
         yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
 
 
@@ -174,8 +174,13 @@ def _transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
             yield field.invalid(f"status.{name}", count, f"cannot decrease the {name} counter")
     ended, was = status.get("completionTime"), before.get("completionTime")
     if ended is not None and was is not None and ended != was:
-        yield field.invalid("status.completionTime", ended, "completionTime cannot be mutated")
-    if before.get("startTime") is not None and _differs(new, old, "startTime") and not spec.get("suspend"):
+        yield immutable_error("status.completionTime", ended)
+    if before.get("startTime") is None or not _differs(new, old, "startTime") or spec.get("suspend"):
+        return
+    if has("StartTimesOfJobs"):
+        text = "field is immutable for unsuspended job once set"
+        yield field.invalid("status.startTime", status.get("startTime"), text)
+    else:
         yield field.required("status.startTime", "startTime cannot be removed for unsuspended job")
 
 
