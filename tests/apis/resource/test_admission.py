@@ -38,7 +38,7 @@ class Rights:
 class Spaces:
     """Namespaces: admin is marked, shop is not."""
 
-    async def namespace(self, name: str) -> Any:
+    async def load_namespace(self, name: str) -> Any:
         labels = {"resource.kubernetes.io/admin-access": "true"} if name == "admin" else {}
         return SimpleNamespace(labels=labels) if name in ("admin", "shop") else None
 

@@ -35,7 +35,7 @@ _SHARES = 30
 class PriorityLevelStrategy(parts.FlowStrategy):
     """Strategy of PriorityLevelConfiguration."""
 
-    def default(self, version: Version, obj: Object) -> None:
+    def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         limited = obj["spec"].get("limited")
         if version.name == _OLD and limited is not None and not limited["nominalConcurrencyShares"]:
             limited["nominalConcurrencyShares"] = 0 if _KEEPS_ZERO in _annotations(obj) else _SHARES
@@ -54,10 +54,10 @@ class PriorityLevelStrategy(parts.FlowStrategy):
             made["metadata"] = arrange_fields(OBJECT_META, metadata)
         return made
 
-    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert(kind, version, obj)
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def make_stored(self, kind: Kind, obj: Object) -> Object:
         return self.convert(kind, kind.by_version[kind.storage_version], obj)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
