@@ -44,6 +44,8 @@ CHANGES: Final[Mapping[str, str]] = {
     "FormatWarnings": "1.34-",
     "ValuesAsJSON": "1.34-",  # field errors show values as JSON, before in Go's syntax
     "CELShownValues": "1.35-",  # failed rules show the value, before its type
+    # warnings about forms of addresses and ranges; before, Services had some of them in other words
+    "AddressWarnings": "1.33-",
     "HeadlessAffinityWarning": "1.34-",
     "PreferCloseDeprecated": "1.35-",
     "ExternalIPsDeprecated": "1.36-",

@@ -16,6 +16,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _MOST = 64  # maximum characters of an address or range
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_FUTURE = "will be considered invalid in a future Kubernetes release: use"
 _NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 
@@ -85,13 +86,27 @@ def range_faults(text: str, *, strict: bool = False) -> list[str]:
 def address_warnings(path: str, text: str) -> list[str]:
     """Return warnings about an address that is accepted. path: of the field."""
     address = parse_address(text)
-    if address is None:
+    if address is None or not has("AddressWarnings"):
         return []
     if not _strict(text) or _mapped(address):
-        plain = getattr(address, "ipv4_mapped", None) or address
-        return [f"{path}: non-standard IP address {quote(text)} is invalid: use {quote(str(plain))}"]
+        return [f"{path}: non-standard IP address {quote(text)} {_FUTURE} {quote(str(_unmapped(address)))}"]
     if address.version == 6 and str(address) != text:
         return [f"{path}: IPv6 address {quote(text)} should be in RFC 5952 canonical format ({quote(str(address))})"]
+    return []
+
+
+def service_address_warnings(path: str, text: str) -> list[str]:
+    """Return warnings about an address of a Service, which older releases have in other words."""
+    if has("AddressWarnings"):
+        return address_warnings(path, text)
+    if not _strict(text):
+        why = "IPv4 field has octet with leading zero" if parse_address(text) is not None else "unable to parse IP"
+        accepted = "IP address was accepted, but will be invalid in a future Kubernetes release"
+        return [f"{path}: {accepted}: ParseAddr({quote(text)}): {why}"]
+    form = str(parse_address(text))
+    if ":" in text and form != text:
+        why = "which may cause controller apply-loops"
+        return [f"{path}: IPv6 address {quote(text)} is not in RFC 5952 canonical format ({quote(form)}), {why}"]
     return []
 
 
@@ -123,10 +138,21 @@ def interface_faults(text: str) -> list[str]:
 
 def range_warnings(path: str, text: str) -> list[str]:
     """Return warnings about a range that is accepted. path: of the field."""
-    form = str(parse_range(text))
-    if text == form or range_faults(text, strict=True):
+    network, address = parse_range(text), parse_address(text.partition("/")[0])
+    if network is None or address is None or not has("AddressWarnings"):
         return []
-    return [f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({quote(form)})"]
+    found = []
+    if address != network.network_address:
+        one = f"{_unmapped(address)}/{address.max_prefixlen}"
+        either = f"(should be {quote(str(network))} or {quote(one)}?)"
+        found.append(f"{path}: CIDR value {quote(text)} is ambiguous in this context {either}")
+    bits = text.rpartition("/")[2]
+    if not _strict(text.partition("/")[0]) or (bits[0] == "0" and bits != "0") or _mapped(address):
+        found.append(f"{path}: non-standard CIDR value {quote(text)} {_FUTURE} {quote(str(network))}")
+    if not found and address.version == 6 and str(network) != text:
+        form = quote(str(network))
+        found.append(f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({form})")
+    return found
 
 
 def is_dual_stack(texts: list[str]) -> bool:
@@ -146,6 +172,11 @@ def _strict(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _unmapped(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address contains, or the address itself."""
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def _mapped(address: Address) -> bool:

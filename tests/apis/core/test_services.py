@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from podless.apis.core import servicespec
-from podless.apis.core.group import SERVICES
+from podless.apis.core.group import ENDPOINTS, SERVICES
+from podless.apis.features import choose_release
 from podless.meta.errors import Invalid
+from podless.runtime.release import CURRENT
 from tests.conftest import Client
 
 VERSION = SERVICES.versions[0]
@@ -254,3 +256,77 @@ def test_an_address_of_before_is_only_missed_in_the_pair(client: Client) -> None
         "may specify no more than one IP for each IP family",
     ]
     assert causes[1]["message"] == "Internal error: failed to check for dual stack with error:invalid IP[1]: None"
+
+
+_ODD: dict[str, Any] = {
+    "type": "LoadBalancer",
+    "ports": [{"port": 80, "targetPort": 80, "protocol": "TCP"}],
+    "sessionAffinity": "None",
+    "externalTrafficPolicy": "Cluster",
+    "externalIPs": ["010.0.0.1"],
+    "clusterIP": "010.0.0.2",
+    "clusterIPs": ["010.0.0.2"],
+    "loadBalancerSourceRanges": [" 10.0.0.1/8"],
+}
+_NOTED = {"service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.1/8"}
+
+
+def test_forms_that_a_service_already_has_are_accepted() -> None:
+    odd = {"metadata": {}, "spec": _ODD}
+    assert [error.field for error in servicespec.validate_service_spec(odd)] == [
+        "spec.clusterIPs[0]",
+        "spec.externalIPs[0]",
+        "spec.LoadBalancerSourceRanges[0]",
+    ]
+    assert not servicespec.validate_service_spec(odd, odd)
+    noted = {"metadata": {"annotations": _NOTED}, "spec": {**_ODD, "loadBalancerSourceRanges": []}}
+    assert len(servicespec.validate_service_spec(noted, odd)) == 1
+    assert not servicespec.validate_service_spec(noted, noted)
+    status = {"loadBalancer": {"ingress": [{"ip": "010.0.0.1", "ipMode": "VIP"}]}}
+    assert [*servicespec.validate_load_balancer_status(status, {})]
+    assert not [*servicespec.validate_load_balancer_status(status, status)]
+
+
+@pytest.mark.parametrize(
+    ("release", "said"),
+    [
+        (
+            "1.32",
+            [
+                'spec.externalIPs[0]: IPv6 address "FC00::1" is not in RFC 5952 canonical format ("fc00::1"), which '
+                "may cause controller apply-loops",
+                "spec.loadBalancerIP: IP address was accepted, but will be invalid in a future Kubernetes release: "
+                'ParseAddr("010.0.0.1"): IPv4 field has octet with leading zero',
+            ],
+        ),
+        (
+            "1.33",
+            [
+                'spec.externalIPs[0]: IPv6 address "FC00::1" should be in RFC 5952 canonical format ("fc00::1")',
+                'spec.loadBalancerIP: non-standard IP address "010.0.0.1" will be considered invalid in a future '
+                'Kubernetes release: use "10.0.0.1"',
+            ],
+        ),
+    ],
+)
+def test_odd_forms_of_addresses_are_told(release: str, said: list[str]) -> None:
+    spec = {**_ODD, "externalIPs": ["FC00::1"], "clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}
+    spec |= {"loadBalancerIP": "010.0.0.1", "loadBalancerSourceRanges": []}
+    token = CURRENT.set(choose_release(release))
+    try:
+        assert SERVICES.strategy.list_warnings(VERSION, {"metadata": {}, "spec": spec}, None) == said
+    finally:
+        CURRENT.reset(token)
+
+
+@pytest.mark.parametrize(
+    ("labels", "count"), [({}, 2), ({"endpoints.kubernetes.io/managed-by": "endpoint-controller"}, 0)]
+)
+def test_endpoints_with_odd_forms_are_told(labels: dict[str, str], count: int) -> None:
+    one = [{"ip": "FC00::1"}]
+    obj = {"metadata": {"labels": labels}, "subsets": [{"addresses": one, "notReadyAddresses": one}]}
+    found = ENDPOINTS.strategy.list_warnings(ENDPOINTS.versions[0], obj, None)
+    assert [text.partition(":")[0] for text in found] == [
+        "subsets[0].addresses[0].ip",
+        "subsets[0].notReadyAddresses[0].ip",
+    ][:count]

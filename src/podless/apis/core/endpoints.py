@@ -14,6 +14,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
+_MANAGED_BY, _CONTROLLER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
@@ -40,6 +41,18 @@ class EndpointsStrategy(TypedStrategy):
         if obj.get("subsets") == old.get("subsets"):
             return ()
         return self.validate_create(kind, version, obj)
+
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Warn about forms of addresses, except those of the controller, which are in canonical form."""
+        if (obj["metadata"].get("labels") or {}).get(_MANAGED_BY) == _CONTROLLER:
+            return []
+        return [
+            text
+            for place, subset in enumerate(each(obj.get("subsets") or ()))
+            for name in ("addresses", "notReadyAddresses")
+            for index, address in enumerate(each(subset.get(name) or ()))
+            for text in addresses.address_warnings(f"subsets[{place}].{name}[{index}].ip", address["ip"])
+        ]
 
 
 def _address(address: Object, path: str) -> Iterator[FieldError]:

@@ -7,11 +7,11 @@ Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defa
 from __future__ import annotations
 
 from podless.apis.core import ipfamilies, servicespec
-from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, is_headless
+from podless.apis.core.servicespec import EXTERNAL, HEADLESS, HINTS, OLD_HINTS, is_headless
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy, Strategy
-from podless.meta import field, names
+from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -100,16 +100,16 @@ class ServiceStrategy(TypedStrategy):
         obj["spec"] = old["spec"]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return servicespec.validate_service_spec(obj["spec"], obj["metadata"].get("annotations") or {})
+        return servicespec.validate_service_spec(obj)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec, before = obj["spec"], old["spec"]
         errors = [*ipfamilies.validate_kept(spec, before), *servicespec.changed_class(spec, before)]
-        return [*errors, *ipfamilies.kept_check(spec, before), *self.validate_create(kind, version, obj)]
+        return [*errors, *ipfamilies.kept_check(spec, before), *servicespec.validate_service_spec(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         if obj["spec"]["type"] == "LoadBalancer":
-            return [*servicespec.validate_load_balancer_status(obj["status"])]
+            return [*servicespec.validate_load_balancer_status(obj["status"], old["status"])]
         why = "may only be used when `spec.type` is 'LoadBalancer'"
         return [field.forbidden("status.loadBalancer.ingress", why)] if _assigned_addresses(obj) else []
 
@@ -120,6 +120,8 @@ class ServiceStrategy(TypedStrategy):
         spec, found = obj["spec"], []
         if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
             found.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
+        if spec["type"] != EXTERNAL and spec.get("clusterIP") not in (None, "", HEADLESS):
+            found += _address_warnings("clusterIPs", spec)
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
             "externalIPs": spec.get("externalIPs"),
@@ -127,10 +129,16 @@ class ServiceStrategy(TypedStrategy):
         }
         if is_headless(spec):
             found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
-        elif spec.get("externalIPs") and spec["type"] == EXTERNAL:
-            found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
-        elif spec.get("externalIPs") and has("ExternalIPsDeprecated"):
+        found += _address_warnings("externalIPs", spec)
+        external = bool(spec.get("externalIPs"))
+        if external and not is_headless(spec) and spec["type"] != EXTERNAL and has("ExternalIPsDeprecated"):
             found.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+        if spec.get("loadBalancerIP"):
+            found += addresses.service_address_warnings("spec.loadBalancerIP", spec["loadBalancerIP"])
+        for place, text in enumerate(each(spec.get("loadBalancerSourceRanges") or ())):
+            found += addresses.range_warnings(f"spec.loadBalancerSourceRanges[{place}]", text)
+        if external and spec["type"] == EXTERNAL:
+            found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
         if spec.get("externalName") and spec["type"] != EXTERNAL:
             found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
         if spec.get("trafficDistribution") == "PreferClose" and has("PreferCloseDeprecated"):
@@ -146,6 +154,14 @@ class _StatusStrategy(ServiceStrategy):
 
 
 _BELOW = _StatusStrategy()
+
+
+def _address_warnings(name: str, spec: Object) -> list[str]:
+    return [
+        text
+        for place, ip in enumerate(each(spec.get(name) or ()))
+        for text in addresses.service_address_warnings(f"spec.{name}[{place}]", ip)
+    ]
 
 
 def _assigned_addresses(obj: Object) -> list[Object]:

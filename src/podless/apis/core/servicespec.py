@@ -46,9 +46,21 @@ def is_externally_accessible(spec: Object) -> bool:
     )
 
 
-def validate_service_spec(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
-    """Validate a defaulted spec. annotations: of the Service."""
-    return [*_modes(annotations), *(error for part in _PARTS for error in part(spec)), *_balancing(spec, annotations)]
+def validate_service_spec(obj: Object, old: Object | None = None) -> list[FieldError]:
+    """Validate a defaulted Service. old: the Service before an update, whose addresses and ranges are accepted."""
+    spec, before = obj["spec"], old["spec"] if old is not None else {}
+    notes, noted = (one["metadata"].get("annotations") or {} if one is not None else {} for one in (obj, old))
+    return [
+        *_modes(notes),
+        *_named(spec),
+        *_ports(spec),
+        *_selection(spec),
+        *validate_addresses(spec, before.get("clusterIPs") or ()),
+        *_external(spec, before.get("externalIPs") or ()),
+        *_type(spec),
+        *_distinct(spec),
+        *_balancing(spec, notes, before.get("loadBalancerSourceRanges") or (), noted.get(_RANGES)),
+    ]
 
 
 def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
@@ -197,9 +209,9 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
-def _external(spec: Object) -> Iterator[FieldError]:
+def _external(spec: Object, known: Sequence[str]) -> Iterator[FieldError]:
     for place, ip in enumerate(each(spec.get("externalIPs") or [])):
-        found = find_address_faults(ip) or validate_external_address(ip)
+        found = (ip not in known and find_address_faults(ip)) or validate_external_address(ip)
         yield from field.invalid_details(f"spec.externalIPs[{place}]", ip, found)
 
 
@@ -223,19 +235,24 @@ def validate_external_address(text: str) -> Iterator[str]:
 _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
-def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError]:
-    """Validate the fields of load balancers, and the traffic policies."""
+def _balancing(
+    spec: Object, annotations: dict[str, str], known: Sequence[str], before: str | None
+) -> Iterator[FieldError]:
+    """Validate the fields of load balancers, and the traffic policies. known, before: ranges before an update."""
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
     noted = annotations.get(_RANGES) if not ranges else None
     places = [(f"{path}[{place}]", value.strip()) for place, value in enumerate(each(ranges))]
     if noted is not None:
         path = f"metadata.annotations[{_RANGES}]"
-        places = [(path, value.strip()) for value in each(noted.split(","))] if noted.strip() else []
+        texts = noted.split(",") if noted.strip() and noted != before else ()
+        places = [(path, value.strip()) for value in each(texts)]
     if (ranges or noted is not None) and not balanced:
         yield field.forbidden(path, _BALANCED)
+    kept = {value.strip() for value in each(known)} if ranges else set()
     for where, value in each(places):
-        yield from field.invalid_details(where, value, range_faults(value))
+        if value not in kept:
+            yield from field.invalid_details(where, value, range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
@@ -278,12 +295,13 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
     yield from field.one_of("spec.trafficDistribution", spread, known)
 
 
-def validate_load_balancer_status(status: Object) -> Iterator[FieldError]:
-    """Validate the ingress addresses in the status of a load balancer."""
+def validate_load_balancer_status(status: Object, old: Object) -> Iterator[FieldError]:
+    """Validate the ingress addresses in the status of a load balancer. old: the status before, whose ones are kept."""
+    known = {one.get("ip") for one in each((old.get("loadBalancer") or {}).get("ingress") or ())}
     for place, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")
-        if ip:
+        if ip and ip not in known:
             yield from field.invalid_details(f"{path}.ip", ip, find_address_faults(ip))
         if mode is not None and not ip:
             yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
@@ -293,6 +311,3 @@ def validate_load_balancer_status(status: Object) -> Iterator[FieldError]:
             yield from field.invalid_details(f"{path}.hostname", host, names.check_subdomain(host))
             if parse_address(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
-
-
-_PARTS = (_named, _ports, _selection, validate_addresses, _external, _type, _distinct)
