@@ -13,6 +13,6 @@ def test_tolerations_are_validated_as_those_of_pods_and_must_be_unique(client: C
     body = {"metadata": {"name": "r"}, "handler": "h", "scheduling": {"tolerations": tolerations}}
     causes = client.post(CLASSES, body).body["details"]["causes"]
     assert [(one["field"], one["reason"]) for one in causes] == [
-        ("scheduling.tolerations.tolerations[0].operator", "FieldValueNotSupported"),
+        ("scheduling.tolerations[0].operator", "FieldValueNotSupported"),
         ("scheduling.tolerations[2]", "FieldValueDuplicate"),
     ]

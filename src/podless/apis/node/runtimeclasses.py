@@ -54,8 +54,7 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
         yield from field.invalid_details(path, key, names.qualified_name(key))
         yield from field.invalid_details(path, value, names.label_value(value))
     tolerations = scheduling.get("tolerations") or []
-    # kube-apiserver's path has the name twice
-    yield from validate_tolerations(tolerations, "scheduling.tolerations.tolerations")
+    yield from validate_tolerations(tolerations, "scheduling.tolerations")
     seen: set[tuple[object, ...]] = set()
     for place, one in enumerate(each(tolerations)):
         known = tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
