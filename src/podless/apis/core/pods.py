@@ -175,6 +175,8 @@ class _Resize(_SpecPart):
         if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
             return spec
         taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
+        if not has("InPlacePodLevelResourcesVerticalScaling"):
+            return _in_order(old | taken)
         kept = {name: value for name, value in old.items() if name != "resources"}
         own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
         return _in_order(kept | taken | own)

@@ -222,7 +222,8 @@ def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
         yield field.too_many(where, len(rules), _MOST_RULES)
     for place, rule in enumerate(each(rules)):
         at, codes = f"{where}[{place}]", rule.get("exitCodes")
-        yield from checks.validate_enum(f"{at}.action", rule.get("action"), _ACTIONS, needed=False)
+        actions = _ACTIONS if has("RestartAllContainersOnContainerExits") else _ACTIONS[:1]
+        yield from checks.validate_enum(f"{at}.action", rule.get("action"), actions, needed=False)
         if codes is None:
             yield field.required(f"{at}.exitCodes", "must be specified")
             continue

@@ -34,6 +34,10 @@ _CHANGEABLE = (
 _DEADLINE, _GRACE = "activeDeadlineSeconds", "terminationGracePeriodSeconds"
 _MOST = (1 << 31) - 1
 _COMPUTE = ("cpu", "memory")
+_BY_GATE = (
+    "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature "
+    "gate is disabled"
+)
 _ONLY = "only cpu and memory resources are mutable"
 
 
@@ -178,6 +182,11 @@ def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
 def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     """Validate a resize of a pod."""
     spec, before = obj["spec"], old["spec"]
+    fixed = not has("InPlacePodLevelResourcesVerticalScaling") and any(
+        any((one.get("resources") or {}).values()) for one in (spec, before)
+    )
+    if fixed and not has("ResizesOfPodsByGate"):
+        return [field.forbidden("[]", "pods with pod-level resources cannot be resized")]
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods cannot be resized")]
     if (before.get("os") or {}).get("name") == "windows":
@@ -192,6 +201,8 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     ]
     if running and running[0].get("resources") is None:
         found.append(field.forbidden("spec", "Pod running on node without support for resize"))
+    if fixed:
+        return [*found, field.forbidden("[]", _BY_GATE)]
     found += _own(spec, before)
     order = list(_order(spec, before))
     return found + (order or list(_resized(spec, before, bool(found))))
@@ -226,6 +237,8 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
     count = 0
     for part in ("initContainers", "containers"):
         for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
+            if part == "initContainers" and not _resizable(before):
+                continue
             for kind in ("requests", "limits"):
                 if _removed(container.get("resources"), before.get("resources"), kind):
                     count += 1
@@ -271,6 +284,15 @@ def _changed(container: Object, before: Object, part: str, place: int) -> Errors
             yield field.forbidden("spec", _ONLY)
         return
     where = f"spec.{part}[{place}]"
+    if not has("InPlacePodVerticalScalingInitContainers"):
+        if not amounts.is_sidecar(container):
+            kept = is_same(container, before)
+            why = "resources for non-sidecar init containers are immutable"
+        else:
+            why = "only cpu and memory resources for sidecar containers are mutable"
+        if not kept:
+            yield field.forbidden("spec", why)
+        return
     if not kept:
         yield field.forbidden(where, "only cpu and memory resources for init or sidecar containers are mutable")
     if not is_same(container, before) and not amounts.is_sidecar(container):
@@ -278,6 +300,11 @@ def _changed(container: Object, before: Object, part: str, place: int) -> Errors
             if policy.get("restartPolicy") == "RestartContainer":
                 text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
                 yield field.forbidden(where, text)
+
+
+def _resizable(container: Object) -> bool:
+    """Return whether the resources of an init container can change."""
+    return has("InPlacePodVerticalScalingInitContainers") or amounts.is_sidecar(container)
 
 
 def _removed(given: Object | None, before: Object | None, part: str) -> bool:
