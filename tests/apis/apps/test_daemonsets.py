@@ -9,6 +9,7 @@ import pytest
 from podless.apis.apps.group import DAEMON_SETS
 from podless.structs.structs import DecodeError
 from tests.apis.late import changed, decoded, faults, made, reported, template
+from tests.conftest import Client
 
 SPEC: dict[str, Any] = {"selector": {"matchLabels": {"app": "web"}}, "template": template()}
 GENERATION = "deprecated.daemonset.template.generation"
@@ -61,11 +62,11 @@ def test_rules(spec: dict[str, Any], wanted: str) -> None:
 
 def test_the_selector_stays() -> None:
     other = {**SPEC, "selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
-    assert changed(DAEMON_SETS, SPEC, other)[0].endswith("field is immutable")
+    assert changed(DAEMON_SETS, SPEC, other)[-1].endswith("field is immutable")
     other["selector"] = {"matchLabels": {"app": "other"}}
     assert [fault.split(":")[0] for fault in changed(DAEMON_SETS, SPEC, other)] == [
-        "spec.selector",
         "spec.template.metadata.labels",
+        "spec.selector",
     ]
 
 
@@ -91,3 +92,13 @@ def test_status() -> None:
     assert reported(DAEMON_SETS, SPEC, {"numberReady": -1}) == [
         "status.numberReady: Invalid value: -1: must be greater than or equal to 0"
     ]
+
+
+def test_only_a_changed_template_is_warned_of(client: Client) -> None:
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    pods = template(nodeSelector={"beta.kubernetes.io/os": "linux"})
+    made = client.post(path, {"metadata": {"name": "warned"}, "spec": {**SPEC, "template": pods}})
+    assert "deprecated" in made.headers["Warning"]
+    assert "Warning" not in client.merge(f"{path}/warned", {"spec": {"minReadySeconds": 1}}).headers
+    changed = {"spec": {"template": {"metadata": {"labels": {"more": "x"}}}}}
+    assert "deprecated" in client.merge(f"{path}/warned", changed).headers["Warning"]

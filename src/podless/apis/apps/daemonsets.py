@@ -87,9 +87,10 @@ class DaemonSetStrategy(ReplicasStrategy):
             *checks.validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
         ]
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        spec, before = obj["spec"], old["spec"]
-        return [*self.kept(spec, before), *self.validate_spec(spec, before)]
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Warn only if the template changes, not at other changes of the generation."""
+        same = old is not None and obj["spec"]["template"] == old["spec"]["template"]
+        return [] if same else super().list_warnings(version, obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
