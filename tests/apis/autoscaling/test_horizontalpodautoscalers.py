@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from podless import Server
 from podless.apis.autoscaling.group import AUTOSCALERS
 from tests.apis.late import decoded, faults, made
+from tests.conftest import Client
 
 TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 SPEC: dict[str, Any] = {"scaleTargetRef": TARGET, "maxReplicas": 5}
@@ -121,3 +123,16 @@ def test_annotations_that_are_none_of_ours_stay() -> None:
     given = {"autoscaling.alpha.kubernetes.io/metrics": "broken", "own": "x"}
     obj = made(AUTOSCALERS, SPEC, "v1", annotations=given)
     assert shown(obj, "v2")["metadata"]["annotations"]["own"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("release", "gates", "status"),
+    [("1.36", {}, 422), ("1.37", {}, 201), ("1.37", {"HPAScaleToZero": False}, 422)],
+)
+def test_an_autoscaler_can_scale_to_zero_behind_a_gate(release: str, gates: dict[str, bool], status: int) -> None:
+    metric = {"metric": {"name": "queued"}, "target": {"type": "Value", "value": "1"}}
+    spec = {**SPEC, "minReplicas": 0, "metrics": [{"type": "External", "external": metric}]}
+    with Server(tls=False, kubernetes_version=release, feature_gates=gates, default_accounts=False) as server:
+        path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+        answer = Client(server.url, server.token).post(path, {"metadata": {"name": "a"}, "spec": spec})
+    assert answer.status == status

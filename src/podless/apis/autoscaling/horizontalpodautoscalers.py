@@ -91,7 +91,8 @@ class AutoscalerStrategy(SpecStrategy):
 
 def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
     least, most, target = spec.get("minReplicas"), spec.get("maxReplicas") or 0, spec.get("scaleTargetRef") or {}
-    lowest = 0 if old is not None and old.get("minReplicas") == 0 else 1
+    to_zero = has("HPAScaleToZero") and not has("AlwaysOneReplica")
+    lowest = 0 if to_zero or (old is not None and old.get("minReplicas") == 0) else 1
     if least is not None and least < lowest:
         yield field.invalid("spec.minReplicas", least, f"must be greater than or equal to {lowest}")
     if most < 1:
