@@ -14,7 +14,9 @@ from cryptography.x509.oid import NameOID
 Key = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
 
 
-def make_certificate(key: ec.EllipticCurvePrivateKey | None = None, *, hours: float = 4, ca: bool = True) -> str:
+def make_certificate(
+    key: ec.EllipticCurvePrivateKey | None = None, *, hours: float = 4, ca: bool = True, domains: tuple[str, ...] = ()
+) -> str:
     """Return a certificate in PEM that holds from now on, for `hours`."""
     key = key or ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "x")])
@@ -22,6 +24,8 @@ def make_certificate(key: ec.EllipticCurvePrivateKey | None = None, *, hours: fl
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
     builder = builder.not_valid_before(start).not_valid_after(start + timedelta(hours=hours))
     builder = builder.add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+    if domains:
+        builder = builder.add_extension(x509.SubjectAlternativeName(map(x509.DNSName, domains)), critical=False)
     return builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM).decode()
 
 

@@ -134,6 +134,14 @@ CHAIN = "status.certificateChain: Invalid value: "
             _issued(make_certificate(KEY, hours=0.5)),
             f"{CHAIN}1800000000000: leaf certificate lifetime must be >= 1 hour",
         ),
+        (
+            _issued(make_certificate(KEY, domains=("a.example.com", "a..b"))),
+            f"{CHAIN}\"a..b\": leaf certificate's DNSName should not contain '..'",
+        ),
+        (
+            _issued(make_certificate(KEY, hours=48, domains=("a.",))),
+            f"{CHAIN}\"a.\": leaf certificate's DNSName should not start or end with '.'",
+        ),
         (_issued(make_certificate(KEY, hours=48)), "must be <= spec.maxExpirationSeconds (86400)"),
         ({"conditions": [_condition("Denied")]}, ""),
         (

@@ -15,6 +15,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import each
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -49,16 +50,34 @@ def validate_issued(status: Object, spec: Object, request: x509.CertificateSigni
         return
     leaf = _load(blocks[0][1])
     assert leaf is not None
+    wrong = [*_validate_domains(leaf)]
+    yield from wrong
     if request is None:
         yield field.invalid("spec.stubPKCS10Request", field.OMITTED, "must be a valid PKCS#10 CSR")
     elif leaf.public_key() != request.public_key():
         yield field.invalid(_CHAIN, chain, "leaf certificate was not issued to the requested public key")
     elif missing := [(path, text) for path, text in _TIMES if not status.get(path.partition(".")[2])]:
         yield from (field.required(path, text) for path, text in missing)
+    elif wrong:
+        return
     elif (error := _find_time_fault(status, leaf, spec["maxExpirationSeconds"])) is not None:
         yield error
     elif fault := _find_chain_fault(blocks[1:]):
         yield field.invalid(_CHAIN, chain, fault)
+
+
+def _validate_domains(leaf: x509.Certificate) -> Errors:
+    """Validate the DNS names that a certificate is issued for."""
+    from cryptography import x509
+
+    found = (one.value for one in leaf.extensions if isinstance(one.value, x509.SubjectAlternativeName))
+    for name in (name for names in found for name in each(names.get_values_for_type(x509.DNSName))):
+        if not name:
+            yield field.invalid(_CHAIN, name, "leaf certificate should not contain empty DNSName")
+        if ".." in name:
+            yield field.invalid(_CHAIN, name, "leaf certificate's DNSName should not contain '..'")
+        if name.startswith(".") or name.endswith("."):
+            yield field.invalid(_CHAIN, name, "leaf certificate's DNSName should not start or end with '.'")
 
 
 def _find_leaf_fault(blocks: list[tuple[str, bytes]]) -> str:
@@ -120,7 +139,7 @@ def _load(der: bytes) -> x509.Certificate | None:
 
     try:
         found = x509.load_der_x509_certificate(der)
-        found.public_key()
+        found.public_key(), found.extensions  # parsed at their first use
     except Exception:  # cryptography raises various exceptions for invalid bytes
         return None
     return found
