@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from podless.apis.shared import checks, nodelabels
@@ -38,7 +39,7 @@ class StorageClassStrategy(TypedStrategy):
         return [*errors, *_topologies(obj.get("allowedTopologies") or [])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        errors = [*validate_immutable_fields(obj, old, "volumeBindingMode")]
+        errors = [*self.validate_create(kind, version, obj)]
         if has("ImmutableStorageClasses"):
             errors += validate_immutable_fields(obj, old, "parameters", blank={})
             errors += validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy")
@@ -46,7 +47,7 @@ class StorageClassStrategy(TypedStrategy):
             fixed = ("parameters", "provisioner", "reclaimPolicy")
             changed = [name for name in fixed if obj.get(name) != old.get(name)]
             errors += [field.forbidden(name, f"updates to {name} are forbidden.") for name in changed]
-        return [*errors, *self.validate_create(kind, version, obj)]
+        return [*errors, *validate_immutable_fields(obj, old, "volumeBindingMode")]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         terms = obj.get("allowedTopologies") or []
@@ -54,16 +55,17 @@ class StorageClassStrategy(TypedStrategy):
 
 
 def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
-    seen: set[frozenset[tuple[str, frozenset[str]]]] = {frozenset()}
+    # kube-apiserver compares a term with an empty one for each term, and with all terms before it
+    seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     for place, term in enumerate(each(terms)):
         path = f"allowedTopologies[{place}]"
         found: dict[str, frozenset[str]] = {}
         for index, one in enumerate(each(term.get("matchLabelExpressions") or [])):
             yield from _expression(one, found, f"{path}.matchLabelExpressions[{index}]")
         topology = frozenset(found.items())
-        if topology in seen:
+        for _ in range(seen[topology]):
             yield field.duplicate(f"{path}.matchLabelExpressions", "")
-        seen.add(topology)
+        seen[topology] += 1
 
 
 def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Iterator[FieldError]:
@@ -73,11 +75,10 @@ def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Ite
     for index, value in enumerate(each(values)):
         yield from checks.validate_unique(f"{path}.values[{index}]", value, seen)
     key = one.get("key") or ""
+    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
     if key in found:
         yield field.duplicate(f"{path}.key", key)
-    else:
-        found[key] = frozenset(seen)
-    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
+    found[key] = frozenset(seen)
 
 
 STRATEGY = StorageClassStrategy()

@@ -1,0 +1,44 @@
+"""StorageClasses: the order of errors, and allowed topologies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.storage.group import STORAGE_CLASSES
+from tests.conftest import Client
+
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+
+
+def faults(**given: Any) -> list[str]:
+    version = STORAGE_CLASSES.versions[0]
+    head = {"kind": "StorageClass", "apiVersion": "storage.k8s.io/v1", "metadata": {"name": "c"}, "provisioner": "p"}
+    obj = STORAGE_CLASSES.strategy.decode(STORAGE_CLASSES, version, {**head, **given}, [])
+    return [str(error) for error in STORAGE_CLASSES.strategy.validate_create(STORAGE_CLASSES, version, obj)]
+
+
+def term(*keys: str) -> dict[str, Any]:
+    return {"matchLabelExpressions": [{"key": key, "values": ["v"]} for key in keys]}
+
+
+def test_an_empty_term_is_a_duplicate_once_for_each_term() -> None:
+    wanted = 'allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'
+    assert faults(allowedTopologies=[term("a"), term()]) == [wanted] * 2
+
+
+def test_a_repeated_key_is_reported_after_its_name() -> None:
+    found = faults(allowedTopologies=[term("a b", "a b")])
+    assert [text.partition(": ")[2].partition(":")[0] for text in found] == ["Invalid value"] * 2 + ["Duplicate value"]
+
+
+def test_changes_are_reported_after_what_is_invalid(client: Client) -> None:
+    client.post(CLASSES, {"metadata": {"name": "changed"}, "provisioner": "p"})
+    change = {"provisioner": "a b", "parameters": {"a": "b"}, "volumeBindingMode": "X"}
+    causes = client.merge(f"{CLASSES}/changed", change).body["details"]["causes"]
+    assert [(one["field"], one["reason"]) for one in causes] == [
+        ("provisioner", "FieldValueInvalid"),
+        ("volumeBindingMode", "FieldValueNotSupported"),
+        ("parameters", "FieldValueInvalid"),
+        ("provisioner", "FieldValueInvalid"),
+        ("volumeBindingMode", "FieldValueInvalid"),
+    ]
