@@ -125,8 +125,8 @@ def _indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     done_path, failed_path = "status.completedIndexes", "status.failedIndexes"
     if done_differs and completions is not None and (why := indexes.find_index_fault(done, completions)):
         yield field.invalid(done_path, done, f"error parsing completedIndexes: {why}")
-    why = indexes.find_index_fault(failed or "", completions or 0)
-    if failed_differs and completions is not None and limit is not None and why:
+    is_limited = failed_differs and limit is not None
+    if is_limited and completions is not None and (why := indexes.find_index_fault(failed or "", completions)):
         yield field.invalid(failed_path, failed, f"error parsing failedIndexes: {why}")
     if done_differs and done and spec.get("completionMode") != INDEXED:
         yield field.invalid(done_path, done, "cannot set non-empty completedIndexes when non-indexed completion mode")
