@@ -21,6 +21,7 @@ from podless.meta import addresses, names
 from podless.meta.field import FieldError, duplicate, forbidden, invalid, required
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -66,6 +67,8 @@ class NodeStrategy(DescribedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["spec"].pop("configSource", None)
         obj["status"].pop("config", None)
+        if not has("NodeDeclaredFeatures"):
+            obj["status"].pop("declaredFeatures", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         obj["status"] = old["status"]
@@ -76,6 +79,8 @@ class NodeStrategy(DescribedStrategy):
         obj["spec"] = old["spec"]
         if "config" not in old["status"]:
             obj["status"].pop("config", None)
+        if not has("NodeDeclaredFeatures") and "declaredFeatures" not in old["status"]:
+            obj["status"].pop("declaredFeatures", None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return list(_node(obj))

@@ -72,6 +72,7 @@ def validate_gates(given: list[Object], path: str) -> Errors:
 def validate_spread(given: list[Object], path: str, options: PodOptions) -> Errors:
     """Validate topologySpreadConstraints."""
     last = {_pair(one): place for place, one in enumerate(given)}
+    separate = options.spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
     for place, one in enumerate(each(given)):
         where, action = f"{path}[{place}]", one.get("whenUnsatisfiable", "")
         skew = one.get("maxSkew") or 0
@@ -88,9 +89,7 @@ def validate_spread(given: list[Object], path: str, options: PodOptions) -> Erro
             if (policy := one.get(name)) is not None:
                 yield from checks.validate_enum(f"{where}.{name}", policy, _POLICIES, needed=False)
         keys, selector = one.get("matchLabelKeys") or [], one.get("labelSelector")
-        yield from (
-            _legacy(where, keys, selector) if options.spread_keys else affinity.label_keys(where, keys, (), selector)
-        )
+        yield from (_legacy(where, keys, selector) if separate else affinity.label_keys(where, keys, (), selector))
         if selector is not None and not options.spread_selectors:
             yield from labelselector.validate_selector(selector, f"{where}.labelSelector")
 

@@ -10,6 +10,7 @@ from podless.apis.shared.checks import Errors
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -20,7 +21,7 @@ _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _LONGEST_PROFILE = 4095
 _GROUP_CHANGES = ("Always", "OnRootMismatch")
 _GROUP_POLICIES = ("Merge", "Strict")
-_LABEL_CHANGES = ("Recursive",)
+_LABEL_CHANGES = ("MountOption", "Recursive")
 _MASKS = ("Default", "Unmasked")
 _SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL = rf"^({_SEGMENT}[\./])*{_SEGMENT}$"
@@ -77,7 +78,8 @@ def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False)
     yield from windows.validate_windows_options(given.get("windowsOptions"), f"{path}.windowsOptions")
     yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
     yield from _word(given, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
-    yield from _word(given, path, "seLinuxChangePolicy", _LABEL_CHANGES)
+    changes = _LABEL_CHANGES if has("SELinuxMount") else _LABEL_CHANGES[1:]
+    yield from _word(given, path, "seLinuxChangePolicy", changes)
 
 
 def _word(given: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:

@@ -11,6 +11,7 @@ from podless.apis.podspec import containers, marks, security
 from podless.apis.podspec.affinity import TERMS
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 
@@ -34,7 +35,8 @@ def _terms(spec: Object) -> Iterator[Object]:
         for part in TERMS:
             for term in each((affinity.get(name) or {}).get(part) or ()):
                 yield term.get("podAffinityTerm") or term
-    yield from each(spec.get("topologySpreadConstraints") or ())
+    if has("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
+        yield from each(spec.get("topologySpreadConstraints") or ())
 
 
 def set_apparmor_fields(obj: Object) -> None:

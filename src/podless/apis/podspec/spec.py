@@ -14,6 +14,7 @@ from podless.apis.shared.checks import Errors
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -156,10 +157,12 @@ def _searches(given: list[str], path: str) -> Errors:
     if len(" ".join(given).encode()) > _MOST_CHARACTERS:
         why = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
         yield field.invalid(path, given, why)
+    relaxed = has("RelaxedDNSSearchValidation")
+    check = names.check_underscored_subdomain if relaxed else names.check_subdomain
     for place, search in enumerate(each(given)):
-        if search != ".":
+        if search != "." or not relaxed:
             plain = search.removesuffix(".")
-            yield from field.invalid_details(f"{path}[{place}]", plain, names.check_underscored_subdomain(plain))
+            yield from field.invalid_details(f"{path}[{place}]", plain, check(plain))
 
 
 def _users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> Errors:
