@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from podless import Server
 from tests.conftest import Client
 
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
@@ -70,3 +73,17 @@ def test_states_of_resizes(client: Client) -> None:
     wrong = {"status": {"allocatedResourceStatuses": {"cpu": "Done"}}}
     causes = client.merge(f"{CLAIMS}/{name}/status", wrong).body["details"]["causes"]
     assert [cause["field"] for cause in causes] == ["status.allocatedResourceStatuses"] * 2
+
+
+@pytest.mark.parametrize(("release", "said"), [("1.31", ["previous value"]), ("1.32", [])])
+def test_bound_claims_shrink_to_recover_where_the_gate_is_on(release: str, said: list[str]) -> None:
+    with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+        client = Client(server.url, server.token)
+        path = f"{CLAIMS}/{client.post(CLAIMS, claim()).body['metadata']['name']}"
+        client.merge(f"{path}/status", {"status": {"phase": "Bound", "capacity": {"storage": "1Mi"}}})
+        answer = client.merge(path, {"spec": {"resources": {"requests": {"storage": "1Ki"}}}})
+        causes = [cause["message"] for cause in answer.body["details"]["causes"]]
+        assert causes == [f"Forbidden: field can not be less than {(said or ['status.capacity'])[0]}"]
+        answer = client.merge(path, {"spec": {"resources": {"requests": {"storage": "512Mi"}}}})
+        causes = [cause["message"] for cause in answer.body.get("details", {}).get("causes", [])]
+        assert causes == [f"Forbidden: field can not be less than {text}" for text in said]

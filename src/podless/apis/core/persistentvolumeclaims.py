@@ -18,6 +18,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -120,7 +121,9 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
         yield field.forbidden("spec", f"{_FIXED}\n{told}")
     size, least = _size(spec), _size(before)
     held = ((old.get("status") or {}).get("capacity") or {}).get("storage")
-    if size < least and size <= (quantity.parse_quantity(held) if held is not None else 0):
+    if size < least and not has("RecoverVolumeExpansionFailure"):
+        yield field.forbidden(_STORAGE, "field can not be less than previous value")
+    elif size < least and size <= (quantity.parse_quantity(held) if held is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", spec.get("volumeMode"))
