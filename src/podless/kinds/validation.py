@@ -82,10 +82,10 @@ def validate_change(
         with look:
             found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
         with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
-            found += check(kind, version, obj, old, warnings)
             if not subresource and not has(strategy.checking.once):
                 placed = kind.namespaced if namespaced is None else namespaced
                 found += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate_create(kind, version, obj)]
+            found += check(kind, version, obj, old, warnings)
             ratchet = subresource != "status" or has("StatusRatcheting")
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:

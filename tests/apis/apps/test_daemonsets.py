@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from podless import Server
 from podless.apis.apps.group import DAEMON_SETS
 from podless.structs.structs import DecodeError
 from tests.apis.late import changed, decoded, faults, made, reported, template
@@ -102,3 +103,13 @@ def test_only_a_changed_template_is_warned_of(client: Client) -> None:
     assert "Warning" not in client.merge(f"{path}/warned", {"spec": {"minReadySeconds": 1}}).headers
     changed = {"spec": {"template": {"metadata": {"labels": {"more": "x"}}}}}
     assert "deprecated" in client.merge(f"{path}/warned", changed).headers["Warning"]
+
+
+def test_older_releases_validate_a_change_as_a_new_object_first() -> None:
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    with Server(tls=False, kubernetes_version="1.33", default_accounts=False) as server:
+        client = Client(server.url, server.token)
+        client.post(path, {"metadata": {"name": "d"}, "spec": SPEC})
+        change = {"minReadySeconds": -1, "selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
+        causes = client.merge(f"{path}/d", {"spec": change}).body["details"]["causes"]
+    assert [one["field"] for one in causes] == ["spec.minReadySeconds", "spec.minReadySeconds", "spec.selector"]
