@@ -73,6 +73,14 @@ class Making:
         return seen
 
 
+async def test_a_stream_whose_last_piece_ends_a_turn_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outgoing, "_MAKING", -1.0)  # each turn sends one piece
+    async with serving(Making(2).handler) as opened:
+        client = await opened()
+        client.send(GET % b"stream")
+        assert len((await client.answer())[2]) == 2 * 50_000 + 10
+
+
 @pytest.mark.parametrize("path", [b"answer", b"stream"])
 async def test_pieces_are_made_as_the_client_reads(path: bytes) -> None:
     making = Making(400)

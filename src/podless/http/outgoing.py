@@ -243,7 +243,7 @@ class StreamSink(Sink):
 
     def send_soon(self) -> None:
         """Continue in a later turn of the loop, because the client reads again."""
-        if not self._due and (self._source is not None or self._waiting):
+        if not self._due and (self._source is not None or self._waiting or self._ending):
             self._due = True
             self._out.run_soon(self._flow)
 
