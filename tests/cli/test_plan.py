@@ -78,10 +78,10 @@ def test_watch_plans_again_when_a_file_changes(folder: Path) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         assert 'data.color: "blue"' in _read_until(process.stdout, "Plan:")
-        _read_until(process.stderr, "waits for changes")
+        _read_until(process.stderr, "waiting for changes")
         (folder / "a.yaml").write_text(ONE.replace("blue", "green"))
         assert 'data.color: "green"' in _read_until(process.stdout, "Plan:")
-        _read_until(process.stderr, "waits for changes")
+        _read_until(process.stderr, "waiting for changes")
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 2
 

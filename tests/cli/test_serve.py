@@ -241,7 +241,7 @@ def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (["serve", "--prot", "1"], 2, "podless: unrecognized arguments: --prot 1; see podless --help\n"),
+        (["serve", "--prot", "1"], 2, "podless serve: unrecognized arguments: --prot 1; see podless serve --help\n"),
         (["serve", "--port", "x"], 2, "expected a port from 0 to 65535; see podless serve --help\n"),
         (["sreve"], 2, "invalid choice: 'sreve'"),
         (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file requires --audit-log-path\n"),

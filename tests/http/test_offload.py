@@ -129,8 +129,8 @@ async def test_more_than_may_wait_is_refused(apart: ParserProcess, monkeypatch: 
 
 def test_a_program_that_ends_without_a_word_leaves_no_process() -> None:
     code = (
-        "import asyncio; from podless.offload.process import Offload; o = Offload();"
-        "asyncio.run(o.yaml(b'a: 1')); print(o._worker._process.pid)"
+        "import asyncio; from podless.offload.process import ParserProcess; o = ParserProcess();"
+        "asyncio.run(o.parse_yaml(b'a: 1')); print(o._worker._process.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     pid = int(done.stdout)

@@ -313,7 +313,7 @@ def test_what_cannot_be_done_is_told_in_a_line(
     assert told(export(target, "none"), 1) == "podless: the server has no none that can be listed and created"
     line = told(export(target, "namespaces", "-n", "a"), 1)
     assert line == "podless: namespaces: not in a namespace; leave --namespace out"
-    assert "no such file or directory" in told(export(target, "--all", "-f", str(tmp_path / "none" / "x")), 1)
+    assert "does not exist" in told(export(target, "--all", "-f", str(tmp_path / "none" / "x")), 1)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x.yaml").write_text("a: 1\n---\nkind: [\n")
     line = told(export(target, "--all", "--folder", str(tmp_path / "full")), 1)

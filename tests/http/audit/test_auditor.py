@@ -203,7 +203,7 @@ def test_a_bad_policy_stops_the_start(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_stops_the_start(tmp_path: Path) -> None:
-    with pytest.raises(StartError, match="no such file"), Server(audit=Audit(tmp_path / "none" / "log")):
+    with pytest.raises(StartError, match="does not exist"), Server(audit=Audit(tmp_path / "none" / "log")):
         pass
 
 
