@@ -117,7 +117,7 @@ def test_an_api_that_is_not_there_is_told() -> None:
 def test_a_slow_resource_makes_a_partial_plan(audited: Server) -> None:
     audited.apply(SET, manager="kubectl")
     audited.faults.add(delay=60.0, resource="resourcequotas")
-    plan = plan_as(audited, audited.token, SET.replace("blue", "red"), seconds=0.3)
+    plan = plan_as(audited, audited.token, SET.replace("blue", "red"), seconds=2.0)
     assert plan.find("ConfigMap", "settings").action is Action.UPDATE
     [missing] = plan.missing
     assert missing.what == "resourcequotas in namespace web"
