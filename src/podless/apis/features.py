@@ -125,6 +125,7 @@ CHANGES: Final[Mapping[str, str]] = {
     # errors about long messages in VolumeAttachments name a larger limit than they enforce
     "OddMessageLimits": "-1.36",
     "AlwaysOneReplica": "-1.36",  # minReplicas of autoscalers is at least 1; later releases have a gate for it
+    "RecursiveLabelChanges": "-1.36",  # seLinuxChangePolicy is Recursive; later releases have a gate for MountOption
     "BareHTTPRules": "-1.36",  # HTTP rules of Ingresses have no description in OpenAPI
     "PublishedExamples": "1.36-",  # example and externalDocs of custom kinds are published in OpenAPI, and validated
     "ShardSelectors": "1.36-",  # OpenAPI has parameters for shard selectors

@@ -21,9 +21,9 @@ def term(*keys: str) -> dict[str, Any]:
     return {"matchLabelExpressions": [{"key": key, "values": ["v"]} for key in keys]}
 
 
-def test_an_empty_term_is_a_duplicate_once_for_each_term() -> None:
+def test_an_empty_term_is_a_duplicate() -> None:
     wanted = 'allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'
-    assert faults(allowedTopologies=[term("a"), term()]) == [wanted] * 2
+    assert faults(allowedTopologies=[term("a"), term()]) == [wanted]
 
 
 def test_a_repeated_key_is_reported_after_its_name() -> None:

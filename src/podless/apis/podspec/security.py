@@ -78,8 +78,9 @@ def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False)
     yield from windows.validate_windows_options(given.get("windowsOptions"), f"{path}.windowsOptions")
     yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
     yield from _word(given, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
-    changes = _LABEL_CHANGES if has("SELinuxMount") else _LABEL_CHANGES[1:]
-    yield from _word(given, path, "seLinuxChangePolicy", changes)
+    if given.get("seLinuxChangePolicy") not in (None, "Recursive"):
+        mounts = has("SELinuxMount") and not has("RecursiveLabelChanges")
+        yield from _word(given, path, "seLinuxChangePolicy", _LABEL_CHANGES if mounts else _LABEL_CHANGES[1:])
 
 
 def _word(given: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:
