@@ -56,7 +56,7 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    if given[:1] != ["serve"]:  # which logs more, and in another form
+    if given[:1] != ["serve"]:  # serve sets up its own log
         logging.basicConfig(level=logging.ERROR, format="podless: %(message)s")
     try:
         return _run(given)
@@ -77,7 +77,7 @@ def _run(given: list[str]) -> int:
     parser.mistake = _MISTAKES.get(given[0], parser.mistake) if given else parser.mistake
     options, unknown = parser.parse_known_args(given)
     if unknown:
-        if given[0] in _COMMANDS:  # whose help lists the known ones
+        if given[0] in _COMMANDS:  # name the command whose help lists the options
             parser.prog += f" {given[0]}"
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if not hasattr(options, "run"):
