@@ -9,9 +9,9 @@ import orjson
 from podless.auth.user import User
 from podless.http.audit import policy
 from podless.http.audit.auditor import Auditor
+from podless.http.chain import with_request_info
 from podless.http.measured import Measured
 from podless.http.message import Request, Response
-from podless.http.requestinfo import with_request_info
 from podless.kinds.registry import Registry
 from tests.http.test_connection import serving
 

@@ -6,12 +6,12 @@ import re
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from podless.meta import uids
+from podless.meta import objectmeta
 from podless.runtime import clock
 
 
 def test_uids_are_random_uuids() -> None:
-    made = {uids.make_uid() for _ in range(1000)}
+    made = {objectmeta.make_uid() for _ in range(1000)}
     assert len(made) == 1000
     assert all(str(uuid.UUID(text)) == text for text in made)
     assert {(uuid.UUID(text).version, uuid.UUID(text).variant) for text in made} == {(4, uuid.RFC_4122)}

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from podless.runtime import gcpause
-from podless.runtime.freeing import collect_parts, release_parts
 from podless.runtime.gcpause import Pause
+from podless.runtime.weigh import collect_parts, release_parts
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,7 @@ from podless.meta.errors import Timeout
 from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema
 from podless.schema.compile import NodeFunction
-from podless.schema.leaves import Leaves
-from podless.schema.mode import CHECK
+from podless.schema.mode import CHECK, Leaves
 from podless.schema.node import Node
 
 KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podless.schema import Schema, check, compile, default, lists, prune
-from podless.schema.leaves import Leaves
-from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE
+from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Leaves
 from podless.schema.node import Node
 from tests.conftest import tries
 from tests.schema import oracle, strategies

@@ -18,7 +18,7 @@ from podless.apis.schemes import make_review_scheme
 from podless.codec import gotext, serializer
 from podless.kinds import reviews
 from podless.kinds.kind import Version
-from podless.meta import uids
+from podless.meta import objectmeta
 from podless.meta.errors import Timeout
 from podless.remote import DEADLINE, RemoteError, Target, WebhookClient
 from podless.runtime.jsonobject import Object
@@ -72,7 +72,7 @@ async def call_webhook(
     if known is None:
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {why}")
-    uid = uids.make_uid()
+    uid = objectmeta.make_uid()
     request: Object = {"uid": uid} | subject.make_request(version)
     request["object"] = await subject.show_object(subject.attr.obj, version)
     request["oldObject"] = await subject.show_object(subject.attr.old, version)

@@ -23,7 +23,7 @@ from podless.auth.verdict import TokenVerdict, read_issuer
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.codec import gotime
-from podless.meta import uids
+from podless.meta import objectmeta
 from podless.runtime import clock
 from podless.store import StoreError, keys
 
@@ -156,7 +156,7 @@ class Accounts:
             "exp": now + seconds,
             "iat": now,
             "iss": self.issuer,
-            "jti": uids.make_uid(),
+            "jti": objectmeta.make_uid(),
             _CLAIM: inner,
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,

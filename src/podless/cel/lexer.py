@@ -1,4 +1,7 @@
-"""Splits source text into tokens. Invalid characters are reported and skipped, as in CEL's ANTLR lexer."""
+"""Splits source text into tokens, and names tokens in errors.
+
+Invalid characters are reported and skipped, as in CEL's ANTLR lexer.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,16 @@ _UNENDED = re.compile(
     rf"|`[A-Za-z0-9_.\-/\ ]*|&|\||="
 )
 _PART = re.compile(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?)?")
+# in the order in which ANTLR lists expected tokens
+_FIRST = ("[", "{", "(", ".", "-", "!", "true", "false", "null")
+_KINDS = ("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER")
+START = frozenset((*_FIRST, *_KINDS))
+_ORDER = {name: place for place, name in enumerate(
+    ("==", "!=", "in", "<", "<=", ">=", ">", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":",
+     "+", "*", "/", "%", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES",
+     "IDENTIFIER", "ESC_IDENTIFIER", "EOF")
+)}  # fmt: skip
+_NAMED = frozenset((*_KINDS, "ESC_IDENTIFIER"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +99,20 @@ def _skip(source: str, offset: int, issues: list[Issue]) -> int:
         text = text.replace(char, escape)
     issues.append(Issue(offset, f"Syntax error: token recognition error at: '{text}'"))
     return stop + 1
+
+
+def escape_text(text: str) -> str:
+    """Return a text with escaped line breaks and tabs."""
+    return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
+def format_wanted(wanted: frozenset[str]) -> str:
+    """Return token kinds as error messages list them."""
+    names = [_name(kind) for kind in sorted(wanted, key=_ORDER.__getitem__)]
+    return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+
+
+def _name(kind: str) -> str:
+    if kind == "EOF":
+        return "<EOF>"
+    return kind if kind in _NAMED else f"'{kind}'"

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from podless.cel import literals, macros
 from podless.cel.errors import CompileError, Issue
 from podless.cel.escape import RESERVED
-from podless.cel.expected import START, format_wanted
-from podless.cel.lexer import Token
+from podless.cel.lexer import START, Token, format_wanted
 from podless.cel.macros import Macro
 from podless.cel.recovery import Stop, SyntaxFault, TokenStream
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapEntry, MapExpr, MessageExpr, Select

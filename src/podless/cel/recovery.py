@@ -8,8 +8,7 @@ are the same.
 from __future__ import annotations
 
 from podless.cel.errors import Issue
-from podless.cel.expected import escape_text, format_wanted
-from podless.cel.lexer import Token, list_tokens
+from podless.cel.lexer import Token, escape_text, format_wanted, list_tokens
 from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import STRING
 from podless.runtime.meter import charge

@@ -1,27 +1,29 @@
-"""Finds invalid literals at compile time, as kube-apiserver does."""
+"""Finds invalid literals, and lists and maps of mixed types, at compile time, as kube-apiserver does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from podless.cel import homogeneous, patterns
+from podless.cel import patterns, types
 from podless.cel.decls import Declarations
 from podless.cel.dispatch import guard_overloads
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, walk_nodes
+from podless.cel.types import Type
 
 _READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
 _CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 _PATTERNS = frozenset(("matches", "find", "findAll"))
+_EXEMPT = "format"
 
 
 def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
     """Return an issue for each invalid literal: mixed types, durations, timestamps, patterns and formats."""
     found: dict[tuple[int, str], Issue] = {}
     if declarations.homogeneous:
-        for issue in homogeneous.check_homogeneous(tree):
+        for issue in check_homogeneous(tree):
             found.setdefault((issue.offset, issue.message), issue)
     for node in walk_nodes(tree):
         if isinstance(node, CallExpr):
@@ -93,3 +95,36 @@ def _fold(node: Expr, known: dict[Expr, Any], declarations: Declarations) -> Non
         if node.function in _CONVERSIONS and len(args) == 1 and args[0] in known:
             call = guard_overloads(node.function, [declarations.overloads[name] for name in node.overloads])
             known[node] = call(known[args[0]])
+
+
+def check_homogeneous(tree: Expr) -> list[Issue]:
+    """Return an issue for each item of a list or map literal whose type differs from that of the first item.
+
+    tree: a checked tree, in which items of mixed types are dyn; dyn only matches dyn. The arguments of format() may
+    differ. Source: cel-go's validator of homogeneous aggregate literals.
+    """
+    issues: list[Issue] = []
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, CallExpr) and node.function == _EXEMPT:
+            continue
+        if isinstance(node, ListExpr):
+            items = [(item, _type_of_item(item, place in node.optional)) for place, item in enumerate(node.items)]
+            issues += list(_mismatches(items))[:1]
+        elif isinstance(node, MapExpr):
+            issues += _mismatches([(entry.key, entry.key.type) for entry in node.entries])
+            issues += _mismatches([(entry.value, _type_of_item(entry.value, entry.optional)) for entry in node.entries])
+        todo.extend(reversed(node.children()))
+    return issues
+
+
+def _type_of_item(item: Expr, optional: bool) -> Type:
+    return types.unwrap_optional(item.type)[0] if optional else item.type
+
+
+def _mismatches(items: list[tuple[Expr, Type]]) -> Iterator[Issue]:
+    for item, found in items[1:]:
+        wanted = items[0][1]
+        if not types.are_equivalent(wanted, found):
+            yield Issue(item.offset, f"expected type '{wanted}' but found '{found}'")

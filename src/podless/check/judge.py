@@ -29,7 +29,7 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Notes, Release
 from podless.schema import formats
-from podless.structs.dated import find_dates
+from podless.structs.gated import find_dates
 from podless.structs.structs import Struct
 
 STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")

@@ -136,7 +136,6 @@ _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE = 192 << 10  # bytes
 _SOON = (
     "apis.apiextensions.definition.validate",
-    "apis.apiextensions.definition.advice",
     "apis.apiextensions.definition.fill",
     "apis.offline",
     "cel.rules",

@@ -12,8 +12,8 @@ from typing import Any
 
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Floats
-from podless.runtime.freeing import release_parts
 from podless.runtime.meter import each
+from podless.runtime.weigh import release_parts
 
 _EXACT = 25  # maximum length of an integer that is printed as it was sent
 

@@ -13,7 +13,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import uids
+from podless.meta import objectmeta
 from podless.meta.errors import APIError, NotFound
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -40,7 +40,9 @@ class Constant(NamedTuple):
 
     def anew(self) -> Stored:
         """Return the object with a new uid and time. Their lengths are equal, so the offset stays valid."""
-        data = self.stored.data.replace(self.uid, uids.make_uid().encode()).replace(self.time, clock.now().encode())
+        data = self.stored.data.replace(self.uid, objectmeta.make_uid().encode()).replace(
+            self.time, clock.now().encode()
+        )
         return Stored(data, self.stored.offset)
 
 

@@ -15,8 +15,7 @@ import orjson
 
 from podless.runtime.jsonobject import Object
 from podless.store.contract import Author
-from podless.store.foreign import encode_foreign
-from podless.store.keys import OWN, Keys, Stored
+from podless.store.keys import OWN, Keys, Stored, encode_foreign
 
 _VERSIONS = ("audit.k8s.io/v1",)
 _WRITES = {"create": "create", "update": "update", "patch": "patch", "delete": "delete"}

@@ -1,4 +1,4 @@
-"""The filter that authorizes requests."""
+"""The filters that authorize requests, and that reject writes on a read-only server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Callable
 from podless.auth.attributes import AccessDenied
 from podless.auth.authorizer import Authorizer, Decision
 from podless.http.message import Answer, Handler, Pending, Request, settle_answer
+from podless.meta.errors import Forbidden
 from podless.offload.offloop import OffLoop
+
+_READS = ("get", "list", "watch")
+_REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")  # reviews are created but never stored
 
 
 def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
@@ -39,3 +43,15 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
         return handle
 
     return filter_
+
+
+def with_read_only(handler: Handler) -> Handler:
+    """Return a filter of a read-only server. The handler raises Forbidden."""
+
+    def handle(request: Request) -> Answer | Pending:
+        asked = request.info.asked
+        if asked.resource and asked.verb not in _READS and asked.group not in _REVIEWS:
+            raise Forbidden(asked.resource, asked.group, request.info.name, "the server is read-only")
+        return handler(request)
+
+    return handle

@@ -5,10 +5,12 @@ answer takes time. Requests that need not wait are answered in the call that par
 
 The order is that of k8s.io/apiserver's DefaultBuildHandlerChain (pkg/server/config.go), except in three places:
 
-- Audit comes before authentication. A real server has one audit filter behind it and another for rejected   requests;
-here one place logs all. - Priority and fairness come before impersonation: work is charged to the sender of a request,
-and rights to   impersonate are not looked up before the request's turn. - Warnings and errors become part of an answer
-in one place, around everything that can raise them; a real   server renders them in each filter.
+- Audit comes before authentication. A real server has one audit filter behind it and another for rejected requests;
+  here one place logs all.
+- Priority and fairness come before impersonation: work is charged to the sender of a request, and rights to impersonate
+  are not looked up before the request's turn.
+- Warnings and errors become part of an answer in one place, around everything that can raise them; a real server
+  renders them in each filter.
 
 A real server's filters for CORS, HSTS, tracing, latencies, panics and HTTP/2 are not needed here. The listener does the
 work of its wait groups.
@@ -20,18 +22,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from podless.http.authentication import with_authentication
-from podless.http.authorization import with_authorization
+from podless.http.authorization import with_authorization, with_read_only
 from podless.http.current import with_current_state
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.impersonation import with_impersonation
 from podless.http.imports import with_imports
+from podless.http.info import request_info
 from podless.http.limits import Limits
 from podless.http.log import with_log
 from podless.http.measured import Measured
-from podless.http.message import Handler
-from podless.http.readonly import with_read_only
-from podless.http.requestinfo import with_request_info
+from podless.http.message import Answer, Handler, Pending, Request
 from podless.http.status import with_status
 from podless.runtime import lazy
 from podless.verbs.call import API
@@ -84,3 +85,13 @@ def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
     for each in reversed(passed):
         handler = each(handler)
     return handler
+
+
+def with_request_info(handler: Handler) -> Handler:
+    """Set the attributes of requests."""
+
+    def handle(request: Request) -> Answer | Pending:
+        request.info = request_info(request.method, request.path, request.query_text)
+        return handler(request)
+
+    return handle

@@ -19,7 +19,7 @@ from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.scheme import NO_SCHEME, Scheme
-from podless.meta import objectmeta, uids
+from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import join_errors
 from podless.remote import RemoteError, Target, WebhookClient
@@ -258,7 +258,11 @@ def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: 
     version = next(known, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
-    request = {"uid": uids.make_uid(), "desiredAPIVersion": wanted, "objects": [_make_sent(obj) for obj in objects]}
+    request = {
+        "uid": objectmeta.make_uid(),
+        "desiredAPIVersion": wanted,
+        "objects": [_make_sent(obj) for obj in objects],
+    }
     return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 

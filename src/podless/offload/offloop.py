@@ -23,11 +23,11 @@ from podless.offload.fairqueue import FairQueue
 from podless.offload.giveway import make_meter
 from podless.offload.process import ParserProcess
 from podless.runtime import memo
-from podless.runtime.freeing import collect_parts, release_parts
 from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER
 from podless.runtime.slices import Slices
 from podless.runtime.system import find_thread_clock
+from podless.runtime.weigh import collect_parts, release_parts
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,7 @@
-"""Measures the memory of values that clients make a server keep, and frees them in pieces."""
+"""Measures the memory of values that clients make a server keep, and frees them in pieces.
+
+Freeing a million objects at once holds the GIL for about 100 ms.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ from threading import Thread
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from podless.runtime.freeing import release_parts
 from podless.runtime.meter import charge
 
 _OFTEN = 64  # values between two charges
 _ROUND = 15  # the allocator rounds up to 16 bytes
 # types of objects that belong to the process, not to a value
 _SHARED = (type, ModuleType)
+_SLICE = 2048  # items of one slice
+_MANY = 256  # parts freed by one statement; the interpreter can switch threads after it
+_PLACES = 127  # sets of visited ids: one large set would be resized, and freed, in one go
+_HOLDERS = frozenset((dict, list, tuple))
 
 
 def weigh_values(values: Iterable[Any], apart: tuple[type, ...] = ()) -> int:
@@ -31,7 +37,7 @@ def weigh_values(values: Iterable[Any], apart: tuple[type, ...] = ()) -> int:
 def free_values(values: list[Any], apart: tuple[type, ...] = ()) -> None:
     """Empty a list, and free its values and everything that nothing else refers to, on a separate thread.
 
-    Freed at once, a million objects hold the GIL for 100 ms. apart: as for `weigh_values`.
+    apart: as for `weigh_values`.
     """
     Thread(target=_free, args=(values, apart), name="podless-free", daemon=True).start()
 
@@ -68,3 +74,47 @@ def _reach_values(values: Iterable[Any], apart: tuple[type, ...]) -> Iterator[An
         else:
             todo.extend(gc.get_referents(one))
         yield one
+
+
+def collect_parts(values: Iterable[Any]) -> list[Any]:
+    """Return all lists and dicts in some values, outer ones last. Long ones are followed by slices of their items.
+
+    A caller that drops them in order frees one of them at a time.
+    """
+    found: list[Any] = []
+    seen: list[set[int]] = [set() for _ in range(_PLACES)]  # by address
+    todo = list(values)
+    while todo:
+        one = todo.pop()
+        kind = type(one)
+        if kind is dict:
+            items: Any = one.values()
+        elif kind is list or kind is tuple:
+            items = one
+        else:
+            continue
+        place = id(one)
+        near = seen[(place >> 4) % _PLACES]
+        if place in near:
+            continue
+        near.add(place)
+        found.append(one)
+        todo += [item for item in items if type(item) in _HOLDERS]
+        if len(one) > _SLICE:
+            if kind is dict:
+                found += _slices(list(one))
+            found += _slices(list(items))
+    found.reverse()
+    while seen:
+        seen.pop()
+    return found
+
+
+def _slices(items: list[Any]) -> list[list[Any]]:
+    return [items[start : start + _SLICE] for start in range(0, len(items), _SLICE)]
+
+
+def release_parts(held: list[Any]) -> None:
+    """Drop parts from the end, so that outer values go first."""
+    while held:
+        del held[-_MANY:]

@@ -21,8 +21,7 @@ from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
 from podless.schema.emit import CALL, FEW, PER_STEP, Values, emit_literal
-from podless.schema.leaves import Leaves
-from podless.schema.mode import Mode
+from podless.schema.mode import Leaves, Mode
 from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
 

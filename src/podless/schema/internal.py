@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.cel.rules.rulefields import RULE
+from podless.cel.rules.rule import RULE
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
 

@@ -13,8 +13,7 @@ from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema import check, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import NodeFunction
-from podless.schema.leaves import Leaves
-from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
+from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Leaves, Mode
 from podless.schema.node import Node
 
 # reasons of errors after which rules are not evaluated

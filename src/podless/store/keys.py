@@ -6,8 +6,12 @@ Keys sort as lists do, by namespace and name. Group names have a dot, so the ser
 
 from __future__ import annotations
 
+import uuid
 from sys import intern
 from typing import NamedTuple
+
+from podless.codec import serializer
+from podless.runtime.jsonobject import Object
 
 OWN = "/podless/"
 ALL = "/"
@@ -82,3 +86,15 @@ def resource_of(key: str) -> tuple[str, str]:
 def prefix_end(prefix: str) -> str:
     """Return the first key after all keys with a prefix."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
+def encode_foreign(obj: Object) -> Stored:
+    """Return an object of another server with a gap for its revision.
+
+    Raises ValueError, TypeError, LookupError for other values.
+    """
+    mark = uuid.uuid4().hex  # a value that the object cannot contain
+    body = serializer.encode_sorted({**obj, "metadata": {**obj["metadata"], "resourceVersion": mark}})
+    marked = mark.encode()
+    offset = body.index(marked)
+    return Stored(body[:offset] + body[offset + len(marked) :], offset)

@@ -1,4 +1,4 @@
-"""Drops fields whose feature gate is off, as kube-apiserver's strategies do before they validate.
+"""Drops fields whose feature gate is off, as kube-apiserver's strategies do, and finds fields that some releases lack.
 
 Decoding keeps these fields, so managed fields and mutating admission see them. A field stays if the stored object has a
 field of the same gate already. Source: the dropDisabledFields functions of pkg/api and pkg/registry.
@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.runtime.meter import each
 from podless.structs.gotypes import GoType, ListOf, MapOf, Union
+from podless.structs.structfiles import Dates, dated_fields
 from podless.structs.structs import Field, Struct
 
 
@@ -44,3 +45,32 @@ def _find_gated(kind: GoType, value: Any) -> Iterator[tuple[dict[str, Any], Fiel
     elif isinstance(kind, MapOf) and isinstance(value, dict):
         for item in each(value).values() if kind.nested else ():
             yield from _find_gated(kind.item, item)
+
+
+def find_dates(type: GoType, value: Any) -> Iterator[Dates]:
+    """Yield the conditions of dated fields in a value, once for each occurrence, except fields of no release.
+
+    A .fields file (structs/structfiles.py) states them with the options since, until and gate.
+    """
+    if isinstance(type, Union):
+        type = type.forms.get(value.__class__) or type
+    if isinstance(type, Struct):
+        if isinstance(value, dict):
+            yield from _find_in(type, value)
+    elif isinstance(type, ListOf) and isinstance(value, list):
+        for item in value if type.nested else ():
+            yield from find_dates(type.item, item)
+    elif isinstance(type, MapOf) and isinstance(value, dict):
+        for item in value.values() if type.nested else ():
+            yield from find_dates(type.item, item)
+
+
+def _find_in(struct: Struct, value: dict[str, Any]) -> Iterator[Dates]:
+    dated = dated_fields(struct.home).get(struct.name, {}) if struct.home else {}
+    for name in dated.keys() & value.keys():
+        yield dated[name]
+    for field in struct.parts:
+        if field.inline:
+            yield from find_dates(field.type, value)
+        elif field.type.nested and field.name in value:
+            yield from find_dates(field.type, value[field.name])

@@ -13,7 +13,7 @@ from podless.fields import managers
 from podless.kinds import validation
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
-from podless.meta import errors, objectmeta, uids
+from podless.meta import errors, objectmeta
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.runtime import clock
@@ -83,7 +83,7 @@ def strip_server_fields(metadata: Object) -> None:
 
 def identify_object(kind: Kind, metadata: Object) -> None:
     """Set the fields that only the server sets on a new object."""
-    metadata["uid"] = uids.make_uid()
+    metadata["uid"] = objectmeta.make_uid()
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.has_generation:
         metadata["generation"] = 1

@@ -23,7 +23,7 @@ from podless.auth import authenticate, rules
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.kinds.kind import Kind
-from podless.meta import field, labelselector
+from podless.meta import field, labelselector, selectors
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -37,7 +37,7 @@ from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, AnswerDocument, Call
 from podless.verbs.runner import PARSE, Stages, Write
-from podless.virtual import pods, tokens, unread
+from podless.virtual import pods, tokens
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 _ATTRIBUTES = load_struct("authorization/v1", "NonResourceAttributes")
@@ -45,6 +45,8 @@ _ATTRIBUTES = load_struct("authorization/v1", "NonResourceAttributes")
 
 _RULE = 64  # approximate bytes of a rule
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+_LABELS, _FIELDS = "labelSelector", "fieldSelector"
+_PLACE = "spec.resourceAttributes"
 
 
 class Review(Write):
@@ -233,7 +235,7 @@ def _decided(api: API, obj: Object, user: User) -> Object:
         status["reason"] = decision.reason
     errors = [decision.error] if decision.error else []
     if resource is not None:
-        errors += unread.unread_warnings(resource)
+        errors += unread_warnings(resource)
     if errors:
         status["evaluationError"] = "; ".join(errors)
     return obj | {"status": status}
@@ -281,3 +283,37 @@ _SUBJECTS: dict[Kind, Callable[[Call, Object], User]] = {
     SUBJECT_ACCESS_REVIEWS: _subject_access,
     LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
 }
+
+
+def unread_warnings(resource: Object) -> list[str]:
+    """Return one text for each selector of an access review that has an unreadable part, which is ignored.
+
+    Source: kube-apiserver's pkg/registry/authorization/util.
+    """
+    found = []
+    for name in (_FIELDS, _LABELS):
+        selector = resource.get(name) or {}
+        requirements = selector.get("requirements") or []
+        sound = [one for one in requirements if _sound(name, one)]
+        if len(sound) < len(requirements) or (not requirements and not _readable(name, selector.get("rawSelector"))):
+            found.append(f"{_PLACE}.{name} {'partially ' if sound else ''}ignored due to parse error")
+    return found
+
+
+def _readable(name: str, text: str | None) -> bool:
+    try:
+        if text:
+            (selectors.parse_labels if name == _LABELS else selectors.parse_fields)(text)
+    except BadRequest:
+        return False
+    return True
+
+
+def _sound(name: str, requirement: Object) -> bool:
+    if name == _FIELDS:  # field selectors support only one value so far
+        return requirement.get("operator") in ("In", "NotIn") and len(requirement.get("values") or ()) == 1
+    try:
+        selectors.from_object({"matchExpressions": [requirement]})
+    except BadRequest:
+        return False
+    return True

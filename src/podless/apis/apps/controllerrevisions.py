@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, jsontext
 from podless.codec.positions import TOKEN

@@ -7,7 +7,7 @@ from typing import Any
 from podless.apis.batch import jobscheduling, jobspecs, jobstatus
 from podless.apis.shared import template
 from podless.apis.shared.carried import keep_parts
-from podless.apis.shared.immutable import immutable_error, validate_immutable
+from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version

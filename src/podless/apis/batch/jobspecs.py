@@ -6,7 +6,7 @@ Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
 from __future__ import annotations
 
 from podless.apis.batch import failures, jobscheduling, successes
-from podless.apis.shared import checks, references, template
+from podless.apis.shared import checks, template
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -83,7 +83,7 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
 def _manager(name: str | None, path: str) -> list[FieldError]:
     if name is None:
         return []
-    errors = references.domain_path(name, path)
+    errors = checks.domain_path(name, path)
     return [*errors, field.too_long(path, _MOST_MANAGER)] if len(name.encode()) > _MOST_MANAGER else errors
 
 

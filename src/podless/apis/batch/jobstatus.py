@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from podless.apis.batch import indexes
 from podless.apis.batch.jobspecs import INDEXED
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.codec.gotext import Literal
 from podless.meta import field
 from podless.meta.field import FieldError

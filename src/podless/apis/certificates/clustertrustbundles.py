@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, signer_name
-from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import validate_immutable
+from podless.apis.shared.checks import Errors, validate_immutable
 from podless.apis.shared.keypair import read_pem_headers
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from podless.apis.certificates.certificatesigningrequests import signer_name
 from podless.apis.certificates.issued import validate_issued
 from podless.apis.shared.carried import keep_metadata
-from podless.apis.shared.checks import Errors
+from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
-from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

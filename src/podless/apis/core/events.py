@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec.gotext import Literal
 from podless.kinds.kind import Kind, Version

@@ -14,7 +14,7 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
-from podless.meta import field, names, uids
+from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
@@ -48,7 +48,7 @@ class LimitRangeStrategy(TypedStrategy):
         if not metadata.get("name"):
             given = {name: value for name, value in each(metadata).items() if name != "name"}
             metadata.clear()
-            metadata.update({"name": uids.make_uid(), **given})
+            metadata.update({"name": objectmeta.make_uid(), **given})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()

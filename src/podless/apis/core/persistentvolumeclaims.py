@@ -9,7 +9,7 @@ from typing import ClassVar
 from podless.apis.podspec import claims
 from podless.apis.shared import checks
 from podless.apis.shared.carried import put_part
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version

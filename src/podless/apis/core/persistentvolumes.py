@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.shared import nodelabels
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity

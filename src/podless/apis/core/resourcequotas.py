@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.codec.gotext import Stringer

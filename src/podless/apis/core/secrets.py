@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from podless.apis.shared import keypair
-from podless.apis.shared.immutable import validate_immutable_fields
+from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64, serializer
 from podless.kinds.kind import Kind, Version

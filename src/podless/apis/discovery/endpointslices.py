@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from podless.apis.core import servicespec
 from podless.apis.core.endpoints import validate_protocols
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

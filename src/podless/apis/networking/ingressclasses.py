@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.shared import references
-from podless.apis.shared.immutable import validate_immutable
+from podless.apis.shared import checks
+from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -33,12 +33,12 @@ def _validate_spec(spec: Object) -> list[FieldError]:
     errors = []
     if len(controller.encode()) > _MOST_CONTROLLER:
         errors.append(field.too_long("spec.controller", _MOST_CONTROLLER))
-    errors += references.domain_path(controller, "spec.controller")
+    errors += checks.domain_path(controller, "spec.controller")
     return errors if parameters is None else [*errors, *_parameters(parameters, "spec.parameters")]
 
 
 def _parameters(parameters: Object, path: str) -> list[FieldError]:
-    errors = references.validate_local_reference(parameters, path)
+    errors = checks.validate_local_reference(parameters, path)
     scope: Any = parameters.get("scope")
     namespace: Any = parameters.get("namespace")
     if scope not in (_CLUSTER, _NAMESPACE):

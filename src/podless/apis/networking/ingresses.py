@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from podless.apis.shared import checks, references
+from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -120,7 +120,7 @@ def _backend(backend: Object, path: str) -> Iterator[FieldError]:
     if resource is not None and service is not None:
         yield field.invalid(path, "", "cannot set both resource and service backends")
     elif resource is not None:
-        yield from references.validate_local_reference(resource, f"{path}.resource")
+        yield from checks.validate_local_reference(resource, f"{path}.resource")
     elif service is not None:
         yield from _service(service, path)
     else:

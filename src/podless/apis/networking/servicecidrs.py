@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from podless.apis.podspec import resources
 from podless.apis.podspec.scheduling import validate_tolerations
 from podless.apis.shared import checks, nodelabels
-from podless.apis.shared.immutable import validate_immutable_fields
+from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

@@ -5,8 +5,7 @@ from __future__ import annotations
 from podless.apis.podspec import amounts, reports, updates
 from podless.apis.podspec.reports import EPHEMERAL
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import validate_immutable
+from podless.apis.shared.checks import Errors, validate_immutable
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object

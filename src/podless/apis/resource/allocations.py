@@ -12,8 +12,7 @@ from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import validate_immutable
+from podless.apis.shared.checks import Errors, validate_immutable
 from podless.meta import addresses, conditions, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each

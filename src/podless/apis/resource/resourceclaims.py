@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.resource import allocations, parts, requests
 from podless.apis.shared.carried import keep_metadata, put_part
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Faults, MetadataPolicy

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.resource import parts, requests
-from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Faults

@@ -8,8 +8,7 @@ from functools import partial
 from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import capacities, parts
-from podless.apis.shared.checks import POSITIVE, Errors
-from podless.apis.shared.immutable import validate_immutable_fields
+from podless.apis.shared.checks import POSITIVE, Errors, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version

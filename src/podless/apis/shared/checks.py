@@ -5,14 +5,15 @@ Source: Kubernetes' pkg/apis/core/validation and k8s.io/apimachinery's util/vali
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from podless.codec import gotext, quantity
 from podless.codec.gotext import Literal
 from podless.meta import field, names
-from podless.meta.field import FieldError
-from podless.meta.objectmeta import NONNEGATIVE
+from podless.meta.field import At, FieldError
+from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -22,6 +23,9 @@ POSITIVE = "must be greater than zero"
 _MODES = "must be a number between 0 and 0777 (octal), both inclusive"
 _MOST_MODE = 0o777
 _MOST_ID = (1 << 31) - 1
+_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
+_BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
@@ -134,3 +138,44 @@ def validate_local_path(path: str, value: str) -> Errors:
 def label_key(path: str, value: str) -> Errors:
     """Validate the key of a label."""
     yield from field.invalid_details(path, value, names.qualified_name(value))
+
+
+def validate_immutable_fields(
+    obj: Object, old: Object, *names: str, path: str = "", blank: Any = None
+) -> Iterator[FieldError]:
+    """Yield an error for each field that differs. path: of the object. blank: shown for a removed field."""
+    for name in names:
+        if obj.get(name) != old.get(name):
+            yield immutable_error(f"{path}.{name}" if path else name, obj.get(name, blank))
+
+
+def immutable_error(at: At, value: Any) -> FieldError:
+    """Return the error for a changed immutable field."""
+    return field.invalid(at, value, IMMUTABLE)
+
+
+def validate_immutable(at: At, value: Any, old: Any, shown: Any = None) -> list[FieldError]:
+    """Require a value to equal the old one. shown: the value in errors, if it differs."""
+    return [] if value == old else [immutable_error(at, value if shown is None else shown)]
+
+
+def domain_path(value: str, path: str) -> list[FieldError]:
+    """Validate a domain-prefixed path, such as example.com/controller."""
+    if not value:
+        return [field.required(path)]
+    host, _, rest = value.partition("/")
+    if not host or not rest:
+        return [field.invalid(path, value, _BARE)]
+    errors = field.invalid_details(path, host, names.check_subdomain(host))
+    if not _PATH_SCAN.fullmatch(rest):
+        errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
+    return errors
+
+
+def validate_local_reference(reference: Object, path: str) -> list[FieldError]:
+    """Validate a reference with apiGroup, kind and name."""
+    group = reference.get("apiGroup")
+    errors = field.invalid_details(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
+    for name in ("kind", "name"):
+        errors += validate_name(f"{path}.{name}", reference.get(name), names.path_segment)
+    return errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared import template
-from podless.apis.shared.immutable import validate_immutable
+from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podless.apis.shared.immutable import validate_immutable, validate_immutable_fields
+from podless.apis.shared.checks import validate_immutable, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
 from podless.apis.shared.carried import keep_metadata
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import validate_reason
-from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.immutable import immutable_error, validate_immutable_fields
+from podless.apis.shared.checks import immutable_error, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version

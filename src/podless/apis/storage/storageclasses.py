@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.apis.shared import checks, nodelabels
-from podless.apis.shared.immutable import validate_immutable_fields
+from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version

@@ -8,7 +8,7 @@ from typing import ClassVar
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
 from podless.apis.shared.carried import keep_metadata
-from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import parts

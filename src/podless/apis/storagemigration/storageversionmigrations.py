@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from podless.apis.shared.carried import keep_metadata
-from podless.apis.shared.checks import Errors
+from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
-from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy

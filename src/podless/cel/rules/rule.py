@@ -9,13 +9,23 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
-from podless.cel.rules.rulefields import RULE, RULE_POINTERS
 from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
 from podless.runtime.release import NEWEST, Release, has
 
 Given = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
+# name in Go, name in JSON, and how Go formats a missing value
+RULE = (
+    ("Rule", "rule", ""),
+    ("Message", "message", ""),
+    ("MessageExpression", "messageExpression", ""),
+    ("Reason", "reason", None),
+    ("FieldPath", "fieldPath", ""),
+    ("OptionalOldSelf", "optionalOldSelf", None),
+)
+# fields that are pointers in Go, with their types
+RULE_POINTERS = {"Reason": "apiextensions.FieldValueErrorReason", "OptionalOldSelf": "bool"}
 
 
 class RuleError(FieldError):

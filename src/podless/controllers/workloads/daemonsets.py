@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from podless.apis.apps.group import DAEMON_SETS
 from podless.apis.core.group import NODES, PODS
 from podless.cache.events import CacheEvent
-from podless.controllers.workloads import ask, hashes, pods
+from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.runtime.jsonobject import Object
 
@@ -31,7 +31,7 @@ class DaemonSets(OwnerController):
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         template = obj["spec"]["template"]
-        revision, wanted = hashes.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
+        revision, wanted = owned.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
         live = [pod for pod in made if pods.is_active(pod)]
         for pod in made:
             over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
-from podless.controllers.workloads import ask, hashes
+from podless.controllers.workloads import ask, owned
 from podless.controllers.workloads.owned import OwnerController
 from podless.runtime.jsonobject import Object
 
@@ -27,7 +27,7 @@ class Deployments(OwnerController):
         """Create the ReplicaSet of the current template, then move replicas to it step by step."""
         sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_revision)
-        wanted = hashes.hash_template(obj["spec"]["template"])
+        wanted = owned.hash_template(obj["spec"]["template"])
         new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == wanted), None)
         old = [one for one in sets if one is not new]
         if not obj["spec"].get("paused"):

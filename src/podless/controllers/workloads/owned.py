@@ -1,12 +1,14 @@
-"""The base class of controllers that create objects for owners."""
+"""The base class of controllers that create objects for owners, and hashes of pod templates."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from podless.apis.core.group import PODS
 from podless.cache.events import CacheEvent
+from podless.codec import serializer
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind
@@ -17,6 +19,8 @@ from podless.verbs.call import API
 
 MOST_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
 _AGAIN = 5.0  # seconds until a rejected create is retried
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_LENGTH = 10
 
 
 class CannotMake(Exception):
@@ -137,3 +141,13 @@ def pod_of(template: Object, **metadata: Any) -> Object:
     given = template.get("metadata") or {}
     kept = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
     return {"metadata": {**kept, **metadata}, "spec": dict(template["spec"])}
+
+
+def hash_template(template: dict[str, Any]) -> str:
+    """Return a hash, equal for equal templates, of digits and consonants, so that it contains no words."""
+    number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
+    found = ""
+    for _ in range(_LENGTH):
+        number, letter = divmod(number, len(_LETTERS))
+        found += _LETTERS[letter]
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.apps.group import STATEFUL_SETS
 from podless.apis.core.group import CLAIMS, PODS
-from podless.controllers.workloads import ask, hashes, pods
+from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
@@ -24,7 +24,7 @@ class StatefulSets(OwnerController):
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
-        revision = f"{name}-{hashes.hash_template(spec['template'])}"
+        revision = f"{name}-{owned.hash_template(spec['template'])}"
         first = (spec.get("ordinals") or {}).get("start") or 0
         wanted = range(first, first + spec["replicas"])
         known = {number: pod for pod in made if (number := _number(name, pod)) is not None}

@@ -26,7 +26,7 @@ from podless.http.audit.policy import (
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, is_long
 from podless.http.target import mask_query
-from podless.meta import uids
+from podless.meta import objectmeta
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -46,7 +46,7 @@ class AuditContext:
         self._audit = audit
         self.request = request
         self.began = clock.time()
-        self.id = uids.make_uid()
+        self.id = objectmeta.make_uid()
         self.user: User | None = None
         self.other: User | None = None
         self.asked: Attributes = request.info.asked

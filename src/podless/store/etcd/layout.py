@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 
 from podless.codec import serializer
 from podless.store import keys
-from podless.store.foreign import encode_foreign
-from podless.store.keys import Stored
+from podless.store.keys import Stored, encode_foreign
 
 _NEEDLE = b'"resourceVersion":""'
 _BEFORE = len(_NEEDLE) - 1  # bytes of it before the gap for the revision

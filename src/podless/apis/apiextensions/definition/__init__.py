@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from podless.runtime import lazy
 
 if TYPE_CHECKING:
-    from podless.apis.apiextensions.definition.advice import warn_of_formats
     from podless.apis.apiextensions.definition.conversions import warn_of_conversions
     from podless.apis.apiextensions.definition.fill import prepare_create, prepare_update, set_defaults
+    from podless.apis.apiextensions.definition.schemas import warn_of_formats
     from podless.apis.apiextensions.definition.status import (
         accepted_names,
         find_condition,
@@ -36,7 +36,7 @@ else:
         | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
         | {
             "set_structural": "status",
-            "warn_of_formats": "advice",
+            "warn_of_formats": "schemas",
             "warn_of_conversions": "conversions",
             "bundle_fault": "webhook",
         },

@@ -1,4 +1,4 @@
-"""Validates the schemas of a CustomResourceDefinition, and which schemas it must have."""
+"""Validates the schemas of a CustomResourceDefinition, and which schemas it must have; warns of unknown formats."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, Notes
 from podless.schema import Expressions, KeywordOptions, structural
+from podless.schema import warnings as of_schema
 from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
 
 _V1_ONLY = "(cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use apiextensions.k8s.io/v1)"
@@ -129,3 +130,14 @@ def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
 def has_defaults(layout: Layout) -> bool:
     """Return whether a schema has a default."""
     return any("default" in node for whole in layout.schemas for node in walk_nodes(whole))
+
+
+def warn_of_formats(new: Object, old: Object | None = None) -> list[str]:
+    """Return warnings about formats that are not validated; on an update, only about new ones."""
+    known = set() if old is None else set(_list_warnings(old))
+    return [text for text in _list_warnings(new) if text not in known]
+
+
+def _list_warnings(crd: Object) -> list[str]:
+    """Return the warnings of all schemas, each once."""
+    return list(dict.fromkeys(text for schema in shared.list_schemas(crd["spec"]) for text in of_schema(schema)))
