@@ -52,6 +52,11 @@ def test_the_innermost_call_is_first(stacks: Stacks) -> None:
     assert is_whole(calls)
 
 
+def test_each_of_many_reads_is_whole(stacks: Stacks) -> None:
+    read = {tuple(call.key for call in stacks.read(threading.get_ident())) for _ in range(500)}
+    assert len(read) == 1
+
+
 def test_another_thread_is_read(stacks: Stacks) -> None:
     reached, ended = threading.Event(), threading.Event()
 

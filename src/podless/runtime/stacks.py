@@ -7,6 +7,7 @@ moment. `faulthandler` writes the same stack as text while it holds the GIL, and
 from __future__ import annotations
 
 import faulthandler
+import mmap
 import os
 import re
 import tempfile
@@ -16,6 +17,10 @@ _THREAD = re.compile(rb"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n((?:  [^
 _CALL = re.compile(rb'^  File "([^\n]*)", line (\d+|\?\?\?) in ([^\n]*)$', re.MULTILINE)
 _DEEPEST = 100
 """Calls that faulthandler writes of a stack, the innermost."""
+_MOST = 1 << 21
+"""Bytes of the file that can be read; faulthandler writes up to 100 calls of each thread."""
+_REWIND = 1 << 16
+"""Bytes of stacks after which the file is written from its start again."""
 
 
 class StackFrame(NamedTuple):
@@ -32,22 +37,34 @@ class StackFrame(NamedTuple):
 
 
 class Stacks:
-    """Reads stacks through a file in memory. Call `close` at the end."""
+    """Reads stacks through a file in memory. Call `close` at the end.
+
+    The file is mapped, because each system call of `os` releases the GIL: getting it back from a busy thread takes a
+    switch of threads, which costs that thread more than the stack.
+    """
 
     def __init__(self) -> None:
         self._file = _open_file()
+        os.truncate(self._file, _MOST)
+        self._text = mmap.mmap(self._file, _MOST)
+        self._end = 0  # where faulthandler writes next; only zeros follow
 
     def close(self) -> None:
         """Free the file."""
+        self._text.close()
         os.close(self._file)
 
     def read(self, thread: int) -> list[StackFrame]:
         """Return the calls of a thread by its identifier, innermost first, at most 100. Empty for an unknown thread."""
-        os.lseek(self._file, 0, os.SEEK_SET)
-        os.truncate(self._file, 0)
+        if self._end > _REWIND:
+            os.lseek(self._file, 0, os.SEEK_SET)
+            self._text[: self._end] = bytes(self._end)
+            self._end = 0
+        start = self._end
         faulthandler.dump_traceback(self._file)
-        written = os.pread(self._file, os.fstat(self._file).st_size, 0)
-        for found in _THREAD.finditer(written):
+        end = self._text.find(b"\0", start)
+        self._end = end if end >= 0 else _MOST
+        for found in _THREAD.finditer(self._text[start : self._end]):
             if int(found[1], 16) == thread:
                 return [
                     StackFrame(os.fsdecode(file), int(line) if line.isdigit() else 0, function.decode(errors="replace"))
