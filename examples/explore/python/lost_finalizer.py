@@ -1,7 +1,8 @@
 """A controller that fills a bed, a ConfigMap, for each garden, and empties it when the garden is deleted.
 
 The defect: it removes its finalizer with an update, and takes a conflict for success. The garden then stays for ever,
-because nothing reconciles it again. With --mended a conflict is an error like any other, and is tried again.
+because nothing reconciles it again. With --mended a conflict is an error like any other, and is tried again. The bed
+names the garden as its owner, so that the garbage collector deletes what is created from an old view of a garden.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from informer import Informer, Key, Worker, key_of
 from lightkube import ApiError, Client
 from lightkube.generic_resource import create_namespaced_resource
-from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.models.meta_v1 import ObjectMeta, OwnerReference
 from lightkube.resources.core_v1 import ConfigMap
 
 FINALIZER = "gardens.example.com/bed"
@@ -44,8 +45,10 @@ def reconcile(key: Key) -> None:
     elif FINALIZER not in finalizers:
         changed["metadata"]["finalizers"] = [*finalizers, FINALIZER]
     else:
+        owner = OwnerReference(apiVersion="example.com/v1", kind="Garden", name=name, uid=garden.metadata.uid)
+        metadata = ObjectMeta(name=f"{name}-bed", namespace=namespace, ownerReferences=[owner])
         try:
-            client.create(ConfigMap(metadata=ObjectMeta(name=f"{name}-bed", namespace=namespace)))
+            client.create(ConfigMap(metadata=metadata))
         except ApiError as error:
             ignore("AlreadyExists", error)
         return
