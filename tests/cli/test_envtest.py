@@ -187,7 +187,12 @@ def test_the_program_has_the_version_that_the_server_tells(assets: Path) -> None
     [
         (["--secure-port=1", "--bind-address", "::1"], ["--memory", "--port=1", "--bind=::1"], []),
         (["--authorization-mode=Node,RBAC"], ["--memory", "--authorization-mode=RBAC"], []),
-        (["--etcd-servers=http://x", "-v", "2", "--feature-gates=A=true"], ["--memory"], []),
+        (["--etcd-servers=http://x", "-v", "2"], ["--memory"], []),
+        (
+            ["--feature-gates=WatchList=false", "--feature-gates=AllAlpha=true"],
+            ["--memory", "--feature-gates=WatchList=false,AllAlpha=true"],
+            [],
+        ),
         (["--anonymous-auth=false"], ["--memory", "--no-anonymous-auth"], []),
         (["--cert-dir=/nowhere", "--x", "--data=1"], ["--memory"], ["--x", "--data"]),
         (["--runtime-config=a=true"], ["--memory", "--runtime-config=a=true"], []),
@@ -251,5 +256,5 @@ def test_an_unknown_release_is_one_line(
 ) -> None:
     monkeypatch.setenv("ENVTEST_K8S_VERSION", "1.19.2")
     assert main(["envtest", str(tmp_path / "bin")]) == 1
-    assert "'1.19' is not one of" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("podless: ENVTEST_K8S_VERSION: kubernetes-version: '1.19' is not one of")
     assert not (tmp_path / "bin").exists()

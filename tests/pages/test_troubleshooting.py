@@ -11,7 +11,14 @@ from tests.pages.sessions import ROOT
 PAGE = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text()
 TITLES = re.findall(r"^### `(.*)`$", PAGE, re.MULTILINE)
 # printed by kubectl, by Git, by Go, and by the operating system
-OTHERS = ("...: address already in use", "error: You must be logged in", "git: fatal: ", "x509: ")
+OTHERS = (
+    "...: address already in use",
+    "error: You must be logged in",
+    "git: fatal: ",
+    "x509: ",
+    "timeout waiting",
+    "fork/exec",
+)
 
 
 def printed() -> str:

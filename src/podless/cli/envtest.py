@@ -64,7 +64,6 @@ _IDLE = (
     "etcd-keyfile",
     "etcd-prefix",
     "etcd-servers",
-    "feature-gates",
     "service-account-issuer",
     "service-account-key-file",
     "service-account-signing-key-file",
@@ -103,7 +102,8 @@ def run(given: argparse.Namespace) -> int:
     try:
         release = features.choose_release(given.kubernetes_version or _asked_version())
     except StartError as error:
-        print(f"podless: {error}", file=sys.stderr)
+        origin = "" if given.kubernetes_version else f"{_VARIABLE}: "
+        print(f"podless: {origin}{error}", file=sys.stderr)
         return 1
     versions = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {facts_of(release).version}"}
     wanted = " --enable-faults" if given.enable_faults else ""
@@ -180,7 +180,9 @@ def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
             continue
         elif own in known and own not in ("data", "memory"):
             action = known[own]
-            if action.nargs == 0:
+            if name == "feature-gates":  # kube-apiserver merges repeated ones, `podless serve` takes the last
+                made.append(f"--{own}={','.join(values)}")
+            elif action.nargs == 0:
                 made.append(f"--{own}" if values[-1] != "false" else f"--no-{own}")
             else:
                 made += [f"--{own}={_mode(value) if name == 'authorization-mode' else value}" for value in values]
