@@ -83,7 +83,7 @@ def test_a_version_can_be_removed_after_it(
     assert kept.remove_v1().status == 422
     before = client.get(kept.path("v2")).body["items"]
     assert migrate(server, kept.name) == 0
-    assert capsys.readouterr().out.endswith(f"{kept.name}: 40 objects are stored in v2 now, and none in v1\n")
+    assert capsys.readouterr().out.endswith(f"{kept.name}: 40 objects rewritten in v2; none is stored in v1\n")
     assert kept.stored() == ["v2"]
     assert kept.remove_v1().status == 200
     after = client.get(kept.path("v2")).body["items"]
@@ -153,7 +153,7 @@ def test_what_the_server_refuses_is_told_and_the_old_version_stays(
     kept.store_as_v2()
     assert migrate(server, kept.name) == 1
     told = capsys.readouterr().err
-    assert told.startswith(f"podless: {kept.name}: 1 objects were rejected, 1 rewritten in v2: default/stuck: ")
+    assert told.startswith(f"podless: {kept.name}: 1 object rejected, 1 rewritten in v2: default/stuck: ")
     assert "must grow" in told
     assert kept.stored() == ["v1", "v2"]
 

@@ -53,7 +53,7 @@ def test_the_page_about_versions(walk: Walk, tmp_path: Path, capsys: pytest.Capt
         stored = "kubectl get crd crontabs.versions.example.com -o jsonpath={.status.storedVersions}"
         assert walk.type(stored) == '["v1beta1","v1"]'
         assert main([*command.split(), "--kubeconfig", str(server.kubeconfig)]) == 0
-        assert "1 objects are stored in v1 now, and none in v1beta1" in capsys.readouterr().out
+        assert "1 object rewritten in v1; none is stored in v1beta1" in capsys.readouterr().out
         assert walk.type(stored) == '["v1"]'
         definition["spec"]["versions"] = [one for one in definition["spec"]["versions"] if one["name"] == "v1"]
         walk.save("crd.yaml", definition)

@@ -168,7 +168,7 @@ webhooks:
     plan = plan_as(audited, audited.token)
     [call] = plan.webhooks
     assert (call.webhook, call.asked, call.name) == ("gate.example.com", False, "settings")
-    assert "gate.example.com of gate, about 1 objects: not asked" in render_plan(plan, "text")
+    assert "gate.example.com of gate, about 1 object: not asked" in render_plan(plan, "text")
     asked = plan_as(audited, audited.token, call_webhooks=True)
     [refused] = asked.refused
     assert 'failed calling webhook "gate.example.com"' in refused.message

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 import orjson
 
+from podless.check.findings import count_of
 from podless.cli.engine import DATABASE
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.files import describe_fault
@@ -78,14 +79,14 @@ def _import(paths: Sequence[str], scratch: Path) -> str:
         database.close()
     objects = len({one.key for one in ordered})
     for reason, count in skipped.most_common():
-        print(f"skipped {count} events: {reason.value}")
+        print(f"skipped {count_of(count, 'event')}: {reason.value}")
     if len(ordered) < len(places):
-        print(f"skipped {len(places) - len(ordered)} events: writes that changed nothing")
-    return f"{len(ordered)} changes of {objects} objects"
+        print(f"skipped {count_of(len(places) - len(ordered), 'event')}: writes that changed nothing")
+    return f"{count_of(len(ordered), 'change')} of {count_of(objects, 'object')}"
 
 
 def _describe(skipped: Counter[Skipped]) -> str:
-    return "; ".join(f"{count} events: {reason.value}" for reason, count in skipped.most_common())
+    return "; ".join(f"{count_of(count, 'event')}: {reason.value}" for reason, count in skipped.most_common())
 
 
 def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_LogPosition]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from podless.check.findings import count_of
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import retry_call
@@ -119,7 +120,7 @@ class Migration:
             return f"all objects are stored in {storage}"
         await self._rewrite(definition, storage)
         await self._trim(definition, storage)
-        return f"{self._done} objects are stored in {storage} now, and none in {', '.join(older)}"
+        return f"{count_of(self._done, 'object')} rewritten in {storage}; none is stored in {', '.join(older)}"
 
     async def _rewrite(self, definition: Object, storage: str) -> None:
         """Write every object unchanged. Raises MigrationFailed if the server rejects some."""
@@ -137,13 +138,13 @@ class Migration:
             for start in range(0, len(items), _TOGETHER):
                 await asyncio.gather(*(self._one(base, plural, item) for item in items[start : start + _TOGETHER]))
                 left = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
-                self._say(f"{self._name}: {self._done} objects rewritten in {storage}, {max(left, 0)} to go")
+                self._say(f"{self._name}: {count_of(self._done, 'object')} rewritten in {storage}, {max(left, 0)} left")
             if not token:
                 break
         if self._refused:
             shown = "; ".join(self._refused[:_SHOWN])
             raise MigrationFailed(
-                f"{len(self._refused)} objects were rejected, {self._done} rewritten in {storage}: {shown}"
+                f"{count_of(len(self._refused), 'object')} rejected, {self._done} rewritten in {storage}: {shown}"
             )
 
     async def _page(self, path: str, token: str) -> tuple[Object, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podless.check.findings import count_of
 from podless.plan.output.text import _change as _text_of
 from podless.plan.output.values import SIGNS
 from podless.plan.result import Action, Change, Plan
@@ -48,8 +49,7 @@ def _cell(text: str) -> str:
 
 
 def _count_fields(change: Change) -> str:
-    number = len(change.fields)
-    return f"{number} field{'s' if number > 1 else ''}"
+    return count_of(len(change.fields), "field")
 
 
 def _row(change: Change) -> str:
@@ -72,7 +72,7 @@ def _with_details(text: str, shown: list[Change], details: bool) -> str:
         room -= len(block) + 1
         lines.append(block)
     if left:
-        lines.append(f"# {left} objects are left out: the comment would be too long")
+        lines.append(f"# {count_of(left, 'object')} left out: the comment would be too long")
     return text + head + "\n".join(lines) + foot if lines else text
 
 

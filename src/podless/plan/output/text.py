@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from podless.check.findings import count_of
 from podless.plan.output.values import SIGNS, describe_field, is_ownership, sign_of, split_fields
 from podless.plan.result import Action, Change, Plan, UnreadPart, count_kinds
 
@@ -59,7 +60,7 @@ def _requests(plan: Plan) -> Iterator[str]:
     for what, number in plan.requests.items():
         verb, _, resource = what.partition(" ")
         by_verb.setdefault(verb, []).append(f"{resource} ({number})" if number > 1 else resource)
-    yield f"  {sum(plan.requests.values())} requests, all of them reads"
+    yield f"  {count_of(sum(plan.requests.values()), 'request')}, all of them reads"
     yield from (f"    {verb} {', '.join(resources)}" for verb, resources in by_verb.items())
 
 
@@ -98,11 +99,11 @@ def _fields(change: Change, color: bool, details: bool) -> Iterator[str]:
     if moved and not details:
         names = sorted({name for field in moved for name in {*field.new_managers} - {*field.old_managers}})
         gone = sorted({name for field in moved for name in {*field.old_managers} - {*field.new_managers}})
-        said = [f"{', '.join(names)} comes in"] if names else []
-        said += [f"{', '.join(gone)} goes"] if gone else []
-        yield f"      ~ managers of {len(moved)} fields that stay: {'; '.join(said)}"
+        said = [f"added {', '.join(names)}"] if names else []
+        said += [f"removed {', '.join(gone)}"] if gone else []
+        yield f"      ~ managers of {count_of(len(moved), 'unchanged field')}: {'; '.join(said)}"
     if change.action is Action.CREATE and added and not details:
-        yield f"      the server adds {len(added)} fields"
+        yield f"      the server adds {count_of(len(added), 'field')}"
 
 
 def _webhooks(plan: Plan) -> Iterator[str]:
@@ -113,5 +114,5 @@ def _webhooks(plan: Plan) -> Iterator[str]:
         key = (call.configuration, call.webhook, state)
         asked[key] = asked.get(key, 0) + 1
     for (configuration, webhook, state), number in asked.items():
-        yield f"  ? {webhook} of {configuration}, about {number} objects: {state}"
+        yield f"  ? {webhook} of {configuration}, about {count_of(number, 'object')}: {state}"
     yield ""
