@@ -156,7 +156,7 @@ def test_with_prune_unknown_fields_go(file: Any, capsys: Any) -> None:
 
 
 def test_a_third_party_resource(capsys: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(THIRD))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(THIRD.encode())))
     code, (made,), said = run(capsys)
     assert (code, said) == (0, "")
     assert made["metadata"]["name"] == "crontabs.convert.example.com"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import io
 import subprocess
-import sys
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from podless.codec.documents import SUFFIXES
 from podless.runtime.files import describe_fault
+from podless.runtime.inputs import BadInput, read_path, read_standard_input
 
 STDIN = "-"
 _GIT = "git:"
@@ -44,13 +44,15 @@ def find_sources(paths: Sequence[str], exclude: Sequence[str] = (), *, needed: b
     """
     found: dict[str, SourceFile] = {}
     for path in paths:
-        if path == STDIN:
-            found[path] = SourceFile.of("<stdin>", sys.stdin.buffer.read())
-            continue
         try:
+            if path == STDIN:
+                found[path] = SourceFile.of("<stdin>", read_standard_input())
+                continue
             files = {str(file): _source(file) for file in _files(path, exclude)}
         except OSError as error:
             raise CannotCheck(describe_fault(error, path)) from None
+        except BadInput as error:
+            raise CannotCheck(str(error)) from None
         if not files and needed:
             raise CannotCheck(_nothing_in(path, exclude))
         for name, file in files.items():
@@ -110,9 +112,11 @@ def _source(file: Path) -> SourceFile:
 def _reader(file: Path) -> Callable[[], bytes]:
     def read() -> bytes:
         try:
-            return file.read_bytes()
+            return read_path(file)
         except OSError as error:
             raise CannotCheck(describe_fault(error, file)) from None
+        except BadInput as error:
+            raise CannotCheck(str(error)) from None
 
     return read
 

@@ -17,6 +17,7 @@ from podless.check.findings import count_of
 from podless.cli.engine import DATABASE
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.files import describe_fault
+from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input
 from podless.store import StoreError
 from podless.store.contract import Author, Written
 from podless.store.keys import Stored
@@ -110,7 +111,10 @@ def _lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Yield FILE:LINE and the line. Raises BadLog, OSError."""
     for path in paths:
         if path == "-":
-            yield from _split("standard input", sys.stdin.buffer)
+            try:
+                yield from _split(STANDARD_INPUT, open_standard_input())
+            except BadInput as error:
+                raise BadLog(str(error)) from None
         else:
             with open(path, "rb") as file:
                 yield from _split(path, file)

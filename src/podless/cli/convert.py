@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from podless.apis.apiextensions import manifests
 from podless.check.sources import CannotCheck
 from podless.codec import serializer
+from podless.runtime.inputs import BadInput, read_path, read_standard_input
 from podless.schema import Note
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ def _run(options: argparse.Namespace, output: _Output) -> None:
 def _read_file(name: str, output: _Output) -> str | None:
     shown = "stdin" if name == "-" else name
     try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text()
+        return (read_standard_input() if name == "-" else read_path(Path(name))).decode()
+    except BadInput as error:
+        output.fail("", str(error))
+        return None
     except (OSError, UnicodeDecodeError) as error:
         output.fail(shown, _explain(error))
         return None

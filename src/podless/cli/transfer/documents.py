@@ -13,10 +13,12 @@ from typing import IO, Protocol, Self
 
 from podless.codec import serializer
 from podless.codec.documents import SUFFIXES, split_documents
+from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input, read_pieces
 from podless.runtime.jsonobject import Object
 
 _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
+_INPUT = 4 << 30  # maximum bytes of standard input, which is saved in a temporary file
 
 
 class BadDocument(Exception):
@@ -138,10 +140,7 @@ class Documents:
 
     def _found(self, path: str) -> list[tuple[str, Path]]:
         if path == "-":
-            with tempfile.NamedTemporaryFile(prefix="podless-", delete=False) as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
-            self._input = Path(file.name)
-            return [("standard input", self._input)]
+            return [(STANDARD_INPUT, self._save_input())]
         given = Path(path)
         if not given.is_dir():
             return [(path, given)]
@@ -149,6 +148,21 @@ class Documents:
         if not found:
             raise BadDocument(f"{path}: no objects found")
         return [(str(file), file) for file in found]
+
+    def _save_input(self) -> Path:
+        """Save standard input in a temporary file. Raises BadDocument, OSError."""
+        with tempfile.NamedTemporaryFile(prefix="podless-", delete=False) as file:
+            self._input = Path(file.name)
+            try:
+                for piece in read_pieces(open_standard_input(), STANDARD_INPUT, _INPUT):
+                    file.write(piece)
+                file.flush()
+            except BaseException as error:
+                self._input.unlink()
+                if isinstance(error, BadInput):
+                    raise BadDocument(str(error)) from None
+                raise
+        return self._input
 
     def __enter__(self) -> Self:
         return self
