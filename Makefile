@@ -124,7 +124,7 @@ $(DOCUMENTING): requirements-docs.lock
 
 man: $(WORKING) # the manual page, from the options that the commands declare
 	mkdir -p build/man
-	$(BIN)/argparse-manpage --module podless.cli --function build_parser --prog podless --project-name podless \
+	PYTHONPATH=. $(BIN)/argparse-manpage --module tests.pages.manual --function build_manual --prog podless --project-name podless \
 	  --version "$$($(BIN)/python -c 'from podless.version import __version__; print(__version__)')" \
 	  --description "the Kubernetes API without the pods" --url https://github.com/podless/podless \
 	  --manual-title "podless commands" --output build/man/podless.1

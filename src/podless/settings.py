@@ -98,7 +98,7 @@ class ClusterSettings(Authenticators, EngineOptions):
     )
     kubernetes_version: str = option(
         "--kubernetes-version",
-        f"Kubernetes release to answer as: its APIs, rules, messages and defaults ({features.UNRECORDED})",
+        f"Kubernetes release to answer as: its APIs, rules, messages and defaults. {features.UNRECORDED}",
         value=features.DEFAULT,
         metavar="1.N",
         choices=features.NAMES,

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from podless.cli import build_parser, main
+from podless.cli import main
+from tests.pages.manual import build_manual
 
 
 def complete(script: str, *words: str) -> list[str]:
@@ -52,8 +53,9 @@ def test_without_shtab_it_says_what_to_install(
 
 def test_the_manual_has_every_command() -> None:
     manpage = pytest.importorskip("argparse_manpage.manpage", reason="argparse-manpage is not installed")
-    parser = build_parser()
+    parser = build_manual()
     text = str(manpage.Manpage(parser)).replace("\\-", "-")
     (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     assert [name for name in commands.choices if f"podless {name}" not in text] == []
     assert "--etcd-servers" in text
+    assert "port to listen on; 0 for any free port (default: 6443)" in text

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -42,7 +43,7 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_standard_input_without_an_end_is_an_error(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(cast("Any", Endless()))))
     assert main(command.split()) in (1, 2)
     most = 3 if command == "import -" else 2
     said = f"podless: standard input: longer than {most} MiB; save it in a file, and name the file\n"

@@ -23,7 +23,7 @@ from podless.runtime.release import Release, covers
 OLDEST, RECORDED, LATEST = 30, 36, 37
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
 DEFAULT: Final = f"1.{RECORDED}"
-UNRECORDED: Final = f"{NAMES[-1]} is a preview: not compared with a real server yet"  # for help texts
+UNRECORDED: Final = f"{NAMES[-1]} is a preview that was not compared with a real server"  # for help texts
 SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the formats that choose_all accepts, for help texts
 
 

@@ -48,7 +48,8 @@ def add(commands: Any) -> None:
         "--at",
         metavar="REVISION|TIME",
         default="",
-        help="back up an earlier state from the history: a resourceVersion, a duration before now (1h) or RFC 3339",
+        help="back up an earlier state from the history: a resourceVersion, a duration before now (1h) or a time in "
+        "RFC 3339",
     )
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
     parser.set_defaults(run=run)

@@ -58,7 +58,7 @@ def add(commands: Any) -> None:
         metavar="PATH",
         action="append",
         default=[],
-        help="file or folder with the definitions for --to, besides those in FILE; repeatable",
+        help="file or folder with the definitions for --to, besides those in FILE (repeatable)",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="report only what was lost, not what was inferred")
     parser.set_defaults(run=run)

@@ -85,7 +85,7 @@ def add(commands: Any) -> None:
         "envtest",
         help="replace the binaries that controller-runtime's envtest starts",
         description="Write programs named etcd and kube-apiserver that run podless, for suites that use envtest: "
-        "KUBEBUILDER_ASSETS=DIR go test ./...",
+        "KUBEBUILDER_ASSETS=DIR go test -count=1 ./... The variable ENVTEST_K8S_VERSION also sets the release.",
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder to write to")
     from podless.cli import options  # imported late, because the stand-in for etcd does not need it

@@ -37,7 +37,8 @@ def add_section(group: Any, of: type, prefix: str) -> None:
 
 
 def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
-    """Add the options of some fields of Settings."""
+    """Add the options of some fields of Settings, and show defaults in the help."""
+    parser.formatter_class = DefaultsFormatter
     for name, default, told in declared_options(Settings):
         if name in names and isinstance(told, Option):
             _add_one(parser, name, default, told)

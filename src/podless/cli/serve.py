@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "serve",
         help="run the API server",
-        description="Serve the Kubernetes API: CustomResourceDefinitions, their objects and namespaces.",
+        description="Serve the Kubernetes API: CustomResourceDefinitions and their objects, and the built-in kinds.",
         formatter_class=options.DefaultsFormatter,
     )
     options.add_options(parser)

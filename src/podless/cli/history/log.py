@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
     parser.add_argument("-n", "--namespace", default="", help="namespace (default: default with KIND, else all)")
     parser.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces")
-    parser.add_argument("--since", metavar="TIME", help="only later changes: a duration (1h) or RFC 3339")
+    parser.add_argument("--since", metavar="TIME", help="only later changes: a duration (1h) or a time in RFC 3339")
     parser.add_argument("--by", metavar="USER", default="", help="only changes of this user")
     parser.add_argument("--field", metavar="PATH", default="", help="only changes of this field, such as spec.replicas")
     parser.add_argument("--why", metavar="PATH", default="", help="follow a field back through the changes that set it")

@@ -20,7 +20,10 @@ def add(commands: Any) -> None:
     )
     add_object(parser)
     parser.add_argument(
-        "--at", metavar="REVISION|TIME", required=True, help="a resourceVersion, a duration before now (1h) or RFC 3339"
+        "--at",
+        metavar="REVISION|TIME",
+        required=True,
+        help="a resourceVersion, a duration before now (1h) or a time in RFC 3339",
     )
     parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="output format")
     add_access(parser)

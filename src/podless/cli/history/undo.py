@@ -48,7 +48,7 @@ def add(commands: Any) -> None:
         help="bring an object or a namespace back to an earlier state",
         description="Bring an object back to an earlier state, or all objects of a namespace to their state at a time. "
         "These are ordinary writes: admission and validation apply. A deleted object is created again with a new uid. "
-        "The status is not restored where it is a subresource.",
+        "The status is not restored if it is a subresource.",
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
