@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 
+import orjson
 import pytest
 
 from podless.auth.attributes import Attributes
@@ -37,7 +39,7 @@ def _make_run(*perturbations: HoldEvents) -> GatedRun:
     return GatedRun(Schedule(perturbations), hooks, Turns(_rest))
 
 
-async def _open_watch(run: GatedRun) -> Sink:
+async def _open_watch(run: GatedRun, into: Sink | None = None) -> Sink:
     """Open a watch, and return what the server sends its events to."""
     opened: list[Sink] = []
 
@@ -48,12 +50,16 @@ async def _open_watch(run: GatedRun) -> Sink:
     request = Request("GET", "/api/v1/configmaps?watch=true", {})
     answer = await run.answer("controller", request, lambda request: Stream(start))
     assert isinstance(answer, Stream)
-    answer.start(_Sink())
+    answer.start(into or _Sink())
     return opened[0]
 
 
 class _Sink:
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
     def send(self, data: bytes) -> bool:
+        self.events.append(orjson.loads(data)["type"])
         return True
 
     def pull(self, pieces: Iterator[bytes]) -> None:
@@ -87,6 +93,31 @@ async def test_how_long_a_client_stays_away_after_a_cut_watch(monkeypatch: pytes
     now = 109.0
     await _open_watch(run)  # another one, which was not cut
     assert run.away == 1.5
+    run.turns.end()
+
+
+@pytest.mark.parametrize(
+    ("changes", "seen"),
+    [
+        (["ADDED a", "MODIFIED a"], ["ERROR"]),
+        (["MODIFIED a", "DELETED a"], ["ERROR"]),
+        (["ADDED a", "DELETED b"], ["ERROR"]),
+        (["ADDED a", "DELETED a"], ["ADDED", "DELETED"]),
+        (["ADDED a", "ADDED b", "MODIFIED a", "DELETED a"], ["ADDED", "ADDED", "MODIFIED", "DELETED"]),
+    ],
+)
+async def test_events_are_not_missed_if_they_are_all_of_an_object(changes: list[str], seen: list[str]) -> None:
+    run, into = _make_run(HoldEvents("step 1", "configmaps", "skip")), _Sink()
+    sink = await _open_watch(run, into)
+    run.begin_step("step 1", "step 1: apply", ["controller"])
+    for revision, change in enumerate(changes, 8):
+        kind, uid = change.split()
+        metadata = {"uid": uid, "resourceVersion": str(revision)}
+        sink.send(orjson.dumps({"type": kind, "object": {"metadata": metadata}}) + b"\n")
+    assert run.release()
+    for _ in range(10):  # turns are given by a task
+        await asyncio.sleep(0)
+    assert into.events == seen
     run.turns.end()
 
 

@@ -129,7 +129,7 @@ class GatedRun:
                 continue
             view.hold.rounds -= 1
             if view.hold.rounds <= 0:
-                self._note_fault(f"events of {key[1]} " + ("are dropped" if view.hold.drop else "are delivered"))
+                self._note_fault(f"events of {key[1]} " + ("are dropped" if view.drops else "are delivered"))
                 watched = view.watched
                 told = view.release() or told
                 if watched and not view.watched:

@@ -63,10 +63,19 @@ class ResourceView:
         """Whether a watch is open."""
         return any(not held.over for held in self._open)
 
+    @property
+    def drops(self) -> bool:
+        """Whether the held events will be dropped.
+
+        They are not if an object was created and deleted meanwhile: a client that never sees it rightly does nothing
+        for it, and the run ends in another state than the reference runs.
+        """
+        return self.hold is not None and self.hold.drop and not any(held.keeps_whole_life() for held in self._open)
+
     def release(self) -> bool:
         """End the hold. Return whether a client gets events by that."""
-        hold, self.hold = self.hold, None
-        drop = hold is not None and hold.drop
+        drop = self.drops
+        self.hold = None
         waiting = [held for held in self._open if held.kept]
         for held in waiting:
             held.expire() if drop else held.queue()
@@ -111,6 +120,17 @@ class _HeldSink:
             self._queued = True
             self._revision = max(self._revision, _read_revision(self.kept[0]))  # events of one watch keep their order
             self._view.queue(self._revision, self._deliver)
+
+    def keeps_whole_life(self) -> bool:
+        """Return whether the held events tell of an object's creation and of its deletion."""
+        added: set[str] = set()
+        for event in map(orjson.loads, self.kept):
+            uid = ((event.get("object") or {}).get("metadata") or {}).get("uid", "")
+            if event.get("type") == "ADDED":
+                added.add(uid)
+            elif event.get("type") == "DELETED" and uid in added:
+                return True
+        return False
 
     def _deliver(self, came: bool) -> None:
         self._queued = False
