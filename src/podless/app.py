@@ -447,7 +447,7 @@ class App:
             except OSError as error:
                 if error.errno not in _NO_ROOM:
                     raise
-                log.error("start: kubeconfig is not written: %s", describe_fault(error))
+                log.error("start: cannot write the kubeconfig: %s", describe_fault(error))
 
     def _folder(self) -> Path:
         if self.settings.data is None:

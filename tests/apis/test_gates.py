@@ -74,9 +74,7 @@ def test_gates_of_a_stage_are_set_together() -> None:
 def test_a_gate_that_podless_does_not_act_on_is_accepted_and_told() -> None:
     gates = {"CBORServingAndStorage": True, "APIServerIdentity": True, "WatchList": False, "AllBeta": True}
     assert choose_release("1.36", gates).without == {"WatchList"}
-    assert describe_ineffective("1.36", gates) == (
-        "feature-gates: podless does not act on CBORServingAndStorage: it answers as by default"
-    )
+    assert describe_ineffective("1.36", gates) == ("feature-gates: no effect in podless: CBORServingAndStorage")
     assert not describe_ineffective("1.36", {"APIServerIdentity": True})
 
 

@@ -47,7 +47,7 @@ async def test_what_fails_is_told_and_tried_again(error: Exception, caplog: pyte
     failing.queue.add("a")
     await failing.reconcile_all()
     assert failing.error.startswith("a: ")
-    assert "controller failing: a" in caplog.text
+    assert "controllers: failing failed on a, trying again: " in caplog.text
     await failing.done.wait()
     await failing.reconcile_all()
     assert failing.asked == {"a": 2}

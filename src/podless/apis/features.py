@@ -157,7 +157,7 @@ def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None)
 def describe_ineffective(name: str, gates: Mapping[str, bool]) -> str:
     """Return a warning about gates that are set and have no effect in podless, or ""."""
     idle = list_ineffective(_release(name).minor, gates)
-    return f"feature-gates: podless does not act on {', '.join(idle)}: it answers as by default" if idle else ""
+    return f"feature-gates: no effect in podless: {', '.join(idle)}" if idle else ""
 
 
 def choose_all(span: str) -> tuple[Release, ...]:

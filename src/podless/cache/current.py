@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 
+from podless.runtime.traces import trace_error
+
 log = logging.getLogger("podless")
 
 _TURN = 16  # callers that are resumed in one turn of the loop
@@ -104,8 +106,8 @@ def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> 
     for go in together[start:end]:
         try:
             go(error)
-        except Exception:
-            log.exception("cache: a waiting request failed")
+        except Exception as failure:
+            log.error("cache: a waiting request failed: %s", trace_error(failure))
     if end < len(together):
         asyncio.get_running_loop().call_soon(_let_go, together, error, end)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from podless.cache.entry import Entry
+from podless.runtime.traces import trace_error
 from podless.store import StoreChange
 
 log = logging.getLogger("podless")
@@ -63,13 +64,13 @@ def call_handler(handler: Callable[[Sequence[T]], None], events: Sequence[T]) ->
     """Call a handler, and log its exception."""
     try:
         handler(events)
-    except Exception:
-        log_failure()
+    except Exception as error:
+        log_failure(error)
 
 
-def log_failure() -> None:
+def log_failure(error: Exception) -> None:
     """Log the exception of a handler."""
-    log.exception("cache: an event handler failed")
+    log.error("cache: an event handler failed: %s", trace_error(error))
 
 
 def add_handler(handlers: list[T], handler: T) -> Callable[[], None]:

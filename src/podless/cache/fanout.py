@@ -208,8 +208,8 @@ class Fanout:
                     self.remove_follower(follower)
                 try:
                     follower.handler(batch)
-                except Exception:
-                    log_failure()
+                except Exception as error:
+                    log_failure(error)
                 if _clock() > until:
                     return False
         self._drop_first_batch()

@@ -18,6 +18,7 @@ from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object
+from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import Work
 from podless.store import NoRoom, Operation, StoreError
 from podless.store.contract import AUTHOR, Author
@@ -203,14 +204,14 @@ class Controller:
         try:
             await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
         except NoRoom as error:  # readyz reports it; livez must not, because a restart does not free space
-            log.warning("controller %s: %s: %s", self.name, key, error)
+            log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
             return False
         except (APIError, StoreError) as error:
-            log.warning("controller %s: %s: %s", self.name, key, error)
+            log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
             self._faults[key] = f"{key}: {error}"
             return False
         except Exception as error:
-            log.exception("controller %s: %s", self.name, key)
+            log.error("controllers: %s failed on %s, trying again: %s", self.name, key, trace_error(error))
             self._faults[key] = f"{key}: {type(error).__name__}"
             return False
         self._faults.pop(key, None)

@@ -26,6 +26,7 @@ from podless.kinds import view
 from podless.meta.errors import APIError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.traces import trace_error
 from podless.store import KEPT, Conflicted, Operation, Record, Store, Stored, StoreError
 from podless.store.contract import AUTHOR, Author
 from podless.store.keys import OWN
@@ -139,11 +140,12 @@ class Leader:
                     await self._turn()
             except (StoreError, APIError, TimeoutError) as error:
                 log.warning("controllers: the lease was not renewed, trying again: %s", error or "no answer in time")
-            except Exception:
-                log.exception("controllers: the lease was not renewed, trying again")
-            failed = self._work is not None and self._work.done() and self._work.exception() is not None
+            except Exception as error:
+                log.error("controllers: the lease was not renewed, trying again: %s", trace_error(error))
+            failed = self._work.exception() if self._work is not None and self._work.done() else None
             if self.leading and (failed or loop.time() > self._renewed + _ENDS):
-                log.warning("controllers: stopped: %s", "they cannot start" if failed else "the lease was not renewed")
+                why = f"their start failed: {trace_error(failed)}" if failed else "the lease was not renewed"
+                log.warning("controllers: stopped: %s", why)
                 await self._end()
 
     async def _turn(self) -> None:

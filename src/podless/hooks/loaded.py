@@ -139,7 +139,7 @@ class LoadedHooks:
                 await self.load_again()
                 log.info("hooks: reloaded: %s", ", ".join(self._sources))
             except LoadFailed as failed:
-                log.error("hooks: cannot reload, the old code stays: %s", failed)
+                log.error("hooks: cannot reload, the former code stays in use: %s", failed)
 
 
 def _times(files: Iterable[str]) -> dict[str, float]:

@@ -23,9 +23,9 @@ from podless.http.message import JSON, SLOW, Answer, Gate, Handler, Lost, Pendin
 from podless.http.outgoing import Outgoing
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
-from podless.http.status import trace_error
 from podless.meta.errors import TooManyRequests
 from podless.runtime.pace import Pace
+from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")

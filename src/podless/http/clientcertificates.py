@@ -139,7 +139,12 @@ class Context(ssl.SSLContext):
             return
         more = f" (and {self._unsaid} more)" if self._unsaid else ""
         self._said, self._unsaid = now, 0
-        log.warning("tls: client certificate %s is rejected: %s%s", sha256(certificate).hexdigest()[:16], why, more)
+        log.warning(
+            "tls: rejected the client certificate with SHA-256 %s...: %s%s",
+            sha256(certificate).hexdigest()[:16],
+            why,
+            more,
+        )
 
 
 def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:

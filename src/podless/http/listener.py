@@ -14,8 +14,8 @@ from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.message import Gate, Handler, Response
 from podless.http.secure import Handshakes, Secure
-from podless.http.status import trace_error
 from podless.runtime.pace import Pace
+from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")

@@ -18,9 +18,9 @@ from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
 from podless.http.message import TOLD, Pieces, Response, Sink, Stream
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Joined, Nowhere
-from podless.http.status import trace_error
 from podless.runtime.pace import Pace
 from podless.runtime.slices import Incomplete, Pull
+from podless.runtime.traces import trace_error
 
 log = logging.getLogger("podless")
 

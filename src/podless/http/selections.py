@@ -10,6 +10,7 @@ import logging
 import time
 from collections import Counter
 
+from podless.codec import gotext
 from podless.http.held import REFUSAL, STREAMS, Held
 from podless.http.message import Request
 from podless.meta.errors import TooManyRequests
@@ -70,7 +71,9 @@ class Selections:
             if time.monotonic() >= self._said + _SAY:
                 self._said = time.monotonic()
                 log.warning(
-                    "watch: rejected with 429: queries and selectors of %s take %d bytes", user[:200], self._sizes[user]
+                    "watch: rejected with 429: queries and selectors of %s take %d bytes",
+                    gotext.quote(user[:200]),
+                    self._sizes[user],
                 )
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
         self._held.charge_user(user, size, STREAMS)

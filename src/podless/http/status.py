@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import traceback
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +12,7 @@ from podless.codec import serializer
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
+from podless.runtime.traces import trace_error
 from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
@@ -128,17 +128,6 @@ def render_error(error: Exception, accept: str = "") -> Response:
     log.error("http: a request failed: %s", trace_error(error))
     unknown = APIError("Internal error occurred: see the server's log")
     return status_response(unknown.status(), 500, accept)
-
-
-def trace_error(error: BaseException) -> str:
-    """Return the places and types of an error and its causes, without texts, which may contain secrets."""
-    parts: list[str] = []
-    seen: BaseException | None = error
-    while seen is not None:
-        frames = "".join(traceback.format_tb(seen.__traceback__))
-        parts.insert(0, f"{frames}{type(seen).__module__}.{type(seen).__qualname__}")
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-    return "\nthen\n".join(parts)
 
 
 def refuse_bytes(code: int, text: str) -> Response:

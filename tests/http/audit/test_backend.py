@@ -107,8 +107,8 @@ async def test_a_full_disk_is_said_once_and_what_is_missing_when_it_works_again(
     assert file.read_bytes() == 2 * LINE
     assert sorted(record.getMessage() for record in caplog.records) == [
         "audit: 3 events are missing in the log",
-        "audit: log cannot be written: No space left on device",
-        "audit: queue is full: events are dropped until the log takes more",
+        "audit: cannot write the log: No space left on device",
+        "audit: the queue is full: events are dropped until the log can be written",
     ]
     assert (log.events, log.dropped) == (5, 3)
 
@@ -162,7 +162,7 @@ async def test_a_reader_that_stands_still_holds_up_neither_the_loop_nor_the_stop
             log.queue_line(line)
         await log.close()
     told = [record.getMessage() for record in caplog.records]
-    assert told[0] == "audit: queue is full: events are dropped until the log takes more"
-    assert told[1:] == ["audit: the log took nothing for 0.01 s: 83 events are missing at its end"]
+    assert told[0] == "audit: the queue is full: events are dropped until the log can be written"
+    assert told[1:] == ["audit: the log could not be written for 0.01 s: 83 events are missing at its end"]
     assert (log.events, log.dropped) == (100, 100)
     os.close(reader)

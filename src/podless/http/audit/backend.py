@@ -65,7 +65,7 @@ class Backend:
                 self._timer = self._loop.call_later(_SOON, self.flush)
         elif not self._full:
             self._full = True
-            self._writer.complain("audit: queue is full: events are dropped until the log takes more")
+            self._writer.complain("audit: the queue is full: events are dropped until the log can be written")
 
     def flush(self) -> None:
         """Start writing the queue, without waiting."""
@@ -85,7 +85,7 @@ class Backend:
         await self._loop.run_in_executor(None, self._writer.join, _PATIENCE)
         if lost := self._queue.abandon():
             self._writer.complain(
-                f"audit: the log took nothing for {_PATIENCE:g} s: {lost} events are missing at its end"
+                f"audit: the log could not be written for {_PATIENCE:g} s: {lost} events are missing at its end"
             )
 
 
@@ -233,7 +233,7 @@ class _LogWriter(threading.Thread):
                 pass
         except OSError as error:
             if error.errno != self._failed:
-                log.error("audit: log cannot be written: %s", error.strerror or error)
+                log.error("audit: cannot write the log: %s", error.strerror or error)
             self._failed = error.errno
             return False
         return True

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from podless.runtime.traces import trace_error
 from podless.store import keys
 from podless.store.contract import Deliver, Lost, Record, StoreChange, StoreError
 from podless.store.etcd import messages as m
@@ -165,6 +166,6 @@ class EtcdFollower:
         self.revision = revision
         try:
             self._deliver(told, revision)
-        except Exception:
-            log.exception("etcd: a watch handler failed at revision %d", revision)
+        except Exception as error:
+            log.error("etcd: a watch handler failed at revision %d: %s", revision, trace_error(error))
         return False

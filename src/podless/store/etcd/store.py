@@ -173,7 +173,7 @@ class EtcdStore:
         await asyncio.shield(self._moving)
 
     async def _move_on(self, before: int) -> None:
-        log.error("etcd: its state is older than revision %d: reading all objects again", before)
+        log.error("etcd: the cluster was restored to a state before revision %d: reading all objects again", before)
         with suppress(StoreError):
             await self._exclusive_key.release_key()  # this server's state is from before the restore
         current = 0

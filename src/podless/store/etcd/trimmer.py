@@ -118,7 +118,7 @@ class LogTrimmer:
             try:
                 await self.trim()
             except StoreError as error:
-                log.warning("etcd: the change log was not trimmed: %s", error)
+                log.warning("etcd: the history log was not trimmed: %s", error)
 
     async def trim(self) -> None:
         """Delete what exceeds the bounds, unless another server has checked recently. Raises StoreError."""

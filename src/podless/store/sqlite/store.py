@@ -18,6 +18,7 @@ from typing import Any
 
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.histogram import Histogram
+from podless.runtime.traces import trace_error
 from podless.store import keys
 from podless.store.contract import (
     AUTHOR,
@@ -435,8 +436,8 @@ def _frees(chains: Sequence[_Authored]) -> bool:
 def _deliver_changes(deliver: Deliver, changes: Sequence[StoreChange], revision: int) -> None:
     try:
         deliver(changes, revision)
-    except Exception:
-        log.exception("store: a watch handler failed at revision %d", revision)
+    except Exception as error:
+        log.error("store: a watch handler failed at revision %d: %s", revision, trace_error(error))
 
 
 def make_store(settings: StoreSettings) -> SQLiteStore:
