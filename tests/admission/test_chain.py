@@ -53,7 +53,7 @@ class Recorder(Plugin):
         assert review.obj is not None
         review.obj["spec"] = {**(review.obj.get("spec") or {}), **self.given}
         if self.given.get("size") == "secret":
-            review.refused.append(forbidden("spec.size", "not yours"))
+            review.refuse_fields([forbidden("spec.size", "not yours")])
 
     async def validate(self, review: AdmissionAttributes) -> None:
         self.seen.append(("validate", review))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 import orjson
 import pytest
 
+from podless.apis.batch.group import JOBS
+from podless.apis.core.group import SERVICES
 from podless.apis.features import choose_release
 from podless.apis.stored import KEY, make_read, note_release
+from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, Stored, StoreError
 from podless.store.sqlite import SQLiteStore
 
@@ -96,3 +101,29 @@ async def test_a_note_that_is_no_release_is_an_error(store: SQLiteStore) -> None
     await store.commit([Operation(KEY, Stored(b"x"), 0)])
     with pytest.raises(StoreError, match="'x', which is not a Kubernetes release"):
         await note_release(store, choose_release("1.36"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "obj", "wanted"),
+    [
+        (
+            SERVICES,
+            {"spec": {"type": "ExternalName", "externalName": "a.example.com", "internalTrafficPolicy": "Cluster"}},
+            {"spec": {"type": "ExternalName", "externalName": "a.example.com"}, "metadata": {}},
+        ),
+        (
+            JOBS,
+            {"spec": {"template": {"metadata": {"labels": {"app": "a"}}, "spec": {}}}},
+            {
+                "spec": {"template": {"metadata": {"labels": {"app": "a"}}, "spec": {}}},
+                "metadata": {"labels": {"app": "a"}},
+            },
+        ),
+    ],
+)
+def test_the_stored_form_is_another_object(kind: Kind, obj: Object, wanted: Object) -> None:
+    head = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
+    shown: Object = head | {"metadata": {}} | obj
+    before = copy.deepcopy(shown)
+    assert kind.strategy.make_stored(kind, shown) == head | wanted
+    assert shown == before

@@ -7,19 +7,27 @@ import os
 import ssl
 import time
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
 
 from podless import Server, hooks
-from podless.hooks import pool, worker
+from podless.app import App, Settings
+from podless.hooks import credit, pool, worker
+from podless.hooks.credit import DeclaredHook
 from podless.hooks.peer import WAIT, HookCall, HookFailed, Peer
 from podless.hooks.wire import ACCEPTED, POLLED
+from podless.kinds.kind import Kind
 from podless.remote.cluster import Refused
+from podless.runtime import meter
 from podless.runtime.jsonobject import Object
+from podless.store import Stored
+from podless.testing.ask import ask_app, path_of
+from podless.verbs import storage
 
 LONG = 3600.0  # seconds
 
@@ -59,8 +67,8 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.fixture
 def forgiving(monkeypatch: pytest.MonkeyPatch) -> None:
     """No hook loses its credit, however busy the machine is."""
-    monkeypatch.setattr(pool, "_PAUSE", 0.0)
-    monkeypatch.setattr(pool, "_PAUSE_MOST", 0.0)
+    monkeypatch.setattr(credit, "_PAUSE", 0.0)
+    monkeypatch.setattr(credit, "_PAUSE_MOST", 0.0)
 
 
 @pytest.mark.usefixtures("forgiving")
@@ -95,8 +103,8 @@ def test_hooks_that_raise_fail_as_if_they_were_awaited(waits: list[bool]) -> Non
 
 
 def test_a_hook_that_calls_the_server_is_waited_for_once(waits: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_PAUSE", LONG)
-    monkeypatch.setattr(pool, "_PAUSE_MOST", LONG)
+    monkeypatch.setattr(credit, "_PAUSE", LONG)
+    monkeypatch.setattr(credit, "_PAUSE_MOST", LONG)
     address: list[str] = []
 
     @hooks.validate("configmaps")
@@ -111,8 +119,8 @@ def test_a_hook_that_calls_the_server_is_waited_for_once(waits: list[bool], monk
     assert waits == [False]
 
 
-def known() -> pool._DeclaredHook:
-    return pool._DeclaredHook(0, {"kind": "validate", "async": False})
+def known() -> DeclaredHook:
+    return DeclaredHook(0, {"kind": "validate", "async": False})
 
 
 def test_credit_is_lost_with_one_miss_at_first_and_with_more_after_quick_answers() -> None:
@@ -137,7 +145,7 @@ def test_a_hook_that_is_never_quick_is_tried_less_and_less() -> None:
     for _ in range(20):
         slow.add_wait(0.0001, now, answered=True)
     slow.add_wait(WAIT, now, answered=False)
-    assert slow.pause <= 2 * pool._PAUSE
+    assert slow.pause <= 2 * credit._PAUSE
 
 
 async def test_calls_that_hold_the_loop_for_long_are_awaited(
@@ -163,7 +171,7 @@ async def test_calls_that_hold_the_loop_for_long_are_awaited(
 
 
 APP = """
-import os
+import os, time
 from podless import hooks
 
 @hooks.validate("configmaps")
@@ -173,6 +181,14 @@ def check(obj):
             while True: pass
         case "exit":
             os._exit(3)
+        case "sleep":
+            time.sleep(0.005)
+        case "raise":
+            raise RuntimeError("hunter2")
+
+@hooks.mutate("configmaps")
+def change(obj):
+    return {"text": "x" * 100_000}
 
 @hooks.subresource("widgets.example.com/restart")
 def restart(obj, body, request):
@@ -247,6 +263,93 @@ async def test_all_calls_are_answered_while_one_of_them_loops(tmp_path: Path) ->
         assert await ask(made) == ACCEPTED
 
 
+def ask_alone(
+    made: pool.Pool, do: str = "", seconds: float = 120.0, meanwhile: Callable[[], object] | None = None
+) -> Coroutine[Any, Any, bytes | None]:
+    """Ask as after a turn of the loop with one question."""
+    made._lonely, made._held = 1, 0.0
+    return made.ask("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds, meanwhile)
+
+
+@pytest.mark.usefixtures("forgiving")
+async def test_other_work_is_done_while_the_worker_answers_one_question(tmp_path: Path) -> None:
+    done: list[bool] = []
+    async with opened(tmp_path) as made:
+        for do in ("", "sleep", ""):
+            sent = made._number
+            assert await ask_alone(made, do, meanwhile=lambda: done.append(made._number > sent)) == ACCEPTED  # noqa: B023
+        with pytest.raises(HookFailed, match="it raised an exception"):
+            await ask_alone(made, "raise", meanwhile=lambda: done.append(True))
+    assert done == [True] * 4
+
+
+@pytest.mark.usefixtures("forgiving")
+async def test_the_work_meanwhile_is_not_suspended(tmp_path: Path) -> None:
+    async with opened(tmp_path) as made:
+        looked = Mock()
+        with patch.object(meter.DEFAULT, "on_look", looked):
+            assert await ask_alone(made, meanwhile=lambda: meter.charge(1 << 30)) == ACCEPTED
+        looked.assert_not_called()
+
+
+@pytest.mark.usefixtures("forgiving")
+async def test_a_long_answer_to_one_question_comes_in_parts(tmp_path: Path) -> None:
+    async with opened(tmp_path) as made:
+        made._lonely = 1
+        answer = await made.ask("mutate", "change", (b"", b"{}", b""), 120.0)
+        assert answer is not None
+        assert len(answer) > 100_000
+        assert await ask_alone(made) == ACCEPTED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("do", "seconds", "said"), [("loop", 1.0, "it did not answer within 1 s"), ("exit", 60.0, "its worker ended")]
+)
+@pytest.mark.usefixtures("forgiving")
+async def test_a_hook_that_loops_or_ends_its_worker_fails_without_other_questions(
+    tmp_path: Path, do: str, seconds: float, said: str
+) -> None:
+    async with opened(tmp_path) as made:
+        with pytest.raises(HookFailed, match=said):
+            await ask_alone(made, do, seconds)
+        assert await ask_alone(made) == ACCEPTED
+
+
+@pytest.mark.usefixtures("forgiving")
+async def test_an_object_is_encoded_once_and_only_if_it_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[str] = []
+    encode = storage.encode_stored
+
+    def noting(kind: Kind, obj: Object) -> Stored:
+        if kind.plural == "configmaps":
+            encoded.append(obj["metadata"]["name"])
+        return encode(kind, obj)
+
+    monkeypatch.setattr(storage, "encode_stored", noting)
+    seen: list[Object] = []
+
+    @hooks.validate("configmaps")
+    def check(obj: Object) -> None:
+        seen.append(obj)
+
+    @hooks.validate("configmaps")
+    def compare(obj: Object) -> None:
+        assert obj == seen[-1]
+
+    app = App(Settings(hooks=[check, compare], tls=False))
+    await app.start()
+    try:
+        maps = path_of("v1", "configmaps", "default")
+        for number in range(30):
+            await ask_app(app, "POST", maps, config(number))
+            await ask_app(app, "PUT", f"{maps}/c{number}", config(number, "new"))
+            await ask_app(app, "POST", maps, config(100), dryRun="All")
+    finally:
+        await app.stop()
+    assert encoded == [f"c{number}" for number in range(30) for _ in range(2)]
+
+
 class Clock:
     """A clock of seconds that moves when it is told to. yielded: how long another process takes the processor."""
 
@@ -275,15 +378,24 @@ def test_a_worker_polls_as_long_as_questions_come_soon(monkeypatch: pytest.Monke
     polls = 0
     while polling.goes_on():
         polls += 1
-    assert polls < 1000
+    assert polls < 2000
     assert clock.now - 1000.0 < 0.1 + 2 * POLLED
     assert not ask_after(polling, clock, 2 * POLLED)
     assert not ask_after(worker.Polling(able=False), clock, POLLED / 2)
 
 
+def test_a_worker_polls_on_after_a_rare_disturbance(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, polling = Clock(monkeypatch), worker.Polling(able=True)
+    for number in range(100):
+        assert ask_after(polling, clock, POLLED / 2)
+        polling.start_wait()
+        clock.yielded = POLLED / 4 if number % 10 == 0 else 0.000001
+        assert polling.goes_on()
+
+
 def test_a_worker_whose_processor_others_want_polls_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, polling, tries = Clock(monkeypatch), worker.Polling(able=True), 0
-    clock.yielded = 0.001
+    clock.yielded = 2 * POLLED
     for _ in range(100_000):  # 10 seconds
         if ask_after(polling, clock, 0.0001):
             polling.start_wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ def join_along(one: Along | None, other: Along | None) -> Along | None:
     return Along((*one.locks, *other.locks), lambda: (*one.operations(), *other.operations()))
 
 
-@dataclass(slots=True)
+@dataclass
 class AdmissionAttributes:
     """One write that passes through admission.
 
@@ -52,10 +52,11 @@ class AdmissionAttributes:
     of a CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
     options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
     annotations: for the audit log. again: True in the second round of mutation. reinvoke: a plugin sets it to request a
-    second round. rounds: the plugins' notes for it. along: operations to commit with the write. floats: whole numbers
-    that the client wrote as floats in a custom object. size: approximate bytes that plugins have added to the object.
-    verb: the API verb, "" for the server's own writes. refused: fields that the user may not write, reported together
-    with validation errors.
+    second round. reinvocations: the plugins' notes for it, None without any. along: operations to commit with the
+    write. floats: whole numbers that the client wrote as floats in a custom object. size: approximate bytes that
+    plugins have added to the object. verb: the API verb, "" for the server's own writes. meanwhile: short work that the
+    write needs anyway, which a validating plugin may do while it waits for an answer. refused: fields that the user may
+    not write, reported together with validation errors.
     """
 
     operation: str
@@ -71,14 +72,20 @@ class AdmissionAttributes:
     user: User
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
-    again: bool = False
-    reinvoke: bool = False
-    reinvocations: dict[str, Any] = field(default_factory=dict)
-    along: Along | None = None
     floats: Floats = field(default_factory=list)
-    size: int = 0
     verb: str = ""
-    refused: list[FieldError] = field(default_factory=list)
+    # class attributes, because most writes leave them unset and each assignment costs time
+    again: bool = field(init=False, default=False)
+    reinvoke: bool = field(init=False, default=False)
+    along: Along | None = field(init=False, default=None)
+    size: int = field(init=False, default=0)
+    meanwhile: Callable[[], None] | None = field(init=False, default=None)
+    reinvocations: dict[str, Any] | None = field(init=False, default=None)
+    refused: Sequence[FieldError] = field(init=False, default=())
+
+    def refuse_fields(self, errors: Iterable[FieldError]) -> None:
+        """Add errors of fields that the user may not write."""
+        self.refused = (*self.refused, *errors)
 
     def kind_in(self, version: Version) -> Kind:
         """Return the kind that serves the objects in a version. Its group can differ from that of `kind`."""

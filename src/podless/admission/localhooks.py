@@ -69,7 +69,8 @@ class Caller:
         )
         until = DEADLINE.get()
         try:
-            answer = await self._hooks.call(self._kind, self._name, parts, limit_seconds(self._seconds, until))
+            seconds = limit_seconds(self._seconds, until)
+            answer = await self._hooks.call(self._kind, self._name, parts, seconds, attr.meanwhile)
         except HookFailed as failed:
             raise explain_failure(failed, until, attr.user) from None
         if answer is None or answer == ACCEPTED:

@@ -103,26 +103,21 @@ def _among(value: str, wanted: frozenset[str]) -> bool:
 class _BySort(Generic[T]):
     """Caches one answer per kind and sort key. A changed definition makes a new kind, and so new answers.
 
-    Kinds are referenced weakly, so that a deleted definition leaves no memory behind.
+    Kinds are referenced weakly, so that a deleted definition leaves no memory behind. answers: by what decides them,
+    with the kind that they hold for. Every write looks answers up, so callers do it without a call.
     """
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
+    __slots__ = ("answers",)
 
-    def find(self, kind: Kind, sort: tuple[str | bool, ...]) -> T | None:
-        """Return the cached answer, None without one. sort: the kind and all else that decides the answer."""
-        known = self._known.get(sort)
-        return known[1] if known is not None and known[0]() is kind else None
+    def __init__(self) -> None:
+        self.answers: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
 
     def keep(self, kind: Kind, sort: tuple[str | bool, ...], answer: T) -> T:
         """Cache an answer, and return it."""
-        if len(self._known) >= _KNOWN_MOST:
-            self._known.clear()
-        self._known[sort] = ref(kind), answer
+        if len(self.answers) >= _KNOWN_MOST:
+            self.answers.clear()
+        self.answers[sort] = ref(kind), answer
         return answer
-
-    def clear(self) -> None:
-        self._known.clear()
 
 
 def _refer_to_none() -> None:
@@ -201,13 +196,11 @@ class Matching:
             return self._decide(attr)
         kind = attr.kind
         sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
-        known = self._decided.find(kind, sort)
-        if known is _refer_to_none:
-            return None
-        found = known() if known is not None else None
-        if found is None:  # the first time, and if a view of the kind was rebuilt
-            found = self._decide(attr)
-            self._decided.keep(kind, sort, ref(found) if found is not None else _refer_to_none)
+        known = self._decided.answers.get(sort)
+        if known is not None and known[0]() is kind and (known[1] is _refer_to_none or known[1]() is not None):
+            return known[1]()
+        found = self._decide(attr)  # the first time, and if a view of the kind was rebuilt
+        self._decided.keep(kind, sort, ref(found) if found is not None else _refer_to_none)
         return found
 
     def _decide(self, attr: AdmissionAttributes) -> Version | None:
@@ -268,15 +261,17 @@ class Concerned(Generic[T]):
     def set_items(self, items: Sequence[T]) -> None:
         """Replace the items."""
         self.items = items
-        self._known.clear()
+        self._known.answers.clear()
 
     def select_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         """Return the items that may apply to such writes."""
         if not self.items:
             return ()
         sort = kind.group, kind.plural, operation, subresource
-        found = self._known.find(kind, sort)
-        return found if found is not None else self._known.keep(kind, sort, self._choose(operation, kind, subresource))
+        known = self._known.answers.get(sort)
+        if known is not None and known[0]() is kind:
+            return known[1]
+        return self._known.keep(kind, sort, self._choose(operation, kind, subresource))
 
     def _choose(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         items = () if self._exempt(kind) else self.items

@@ -13,7 +13,7 @@ class Plugin:
 
     - `mutate`: change the object that the client sent. It has its defaults, and is not validated yet.
     - `allocate`: set fields that only the server can set, and collect fields that the user may not write
-      (`attr.refused`). It runs right before validation. `attr.obj` is the whole object, also for a Scale.
+      (`attr.refuse_fields`). It runs right before validation. `attr.obj` is the whole object, also for a Scale.
       Deletes have no such phase.
     - `validate`: accept or reject the object, after the validation of its kind.
 

@@ -20,10 +20,12 @@ class Reinvocation:
     @classmethod
     def record_of(cls, attr: AdmissionAttributes, step: str) -> Reinvocation:
         """Return the record of a plugin for this round."""
-        found = attr.reinvocations.get(step)
-        if found is None:
-            found = attr.reinvocations[step] = cls()
-        known: Reinvocation = found
+        records = attr.reinvocations
+        if records is None:
+            records = attr.reinvocations = {}
+        known: Reinvocation | None = records.get(step)
+        if known is None:
+            known = records[step] = cls()
         if attr.again and known._last != attr.obj:
             known._require()  # another plugin has changed the object since
         return known

@@ -124,14 +124,14 @@ class Hook:
     """A declared hook.
 
     given: its webhook in a webhook configuration, with defaults; for a conversion `resource`, `from` and `to`. takes:
-    the function's parameters, each with the class of its annotation.
+    the function's parameters, each with the class that the object is read as, None for a dict.
     """
 
     kind: str
     name: str
     given: Object
     function: Callable[..., Any]
-    takes: Mapping[str, Any]
+    takes: Mapping[str, type | None]
 
     @property
     def is_async(self) -> bool:
@@ -268,10 +268,10 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _declare(kind: str, function: F, given: Object) -> F:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ValueError(f"{_name_of(function)}: a hook returns its result, and cannot yield")
-    known, takes = _PARAMETERS[kind], {}
+    known, takes = _PARAMETERS[kind], dict[str, type | None]()
     for parameter in _signature(function).parameters.values():
         if parameter.name in known:
-            takes[parameter.name] = parameter.annotation
+            takes[parameter.name] = _class_of(parameter.annotation)
         elif parameter.default is parameter.empty and parameter.kind not in (
             parameter.VAR_KEYWORD,
             parameter.VAR_POSITIONAL,
@@ -282,6 +282,12 @@ def _declare(kind: str, function: F, given: Object) -> F:
     hook = Hook(kind, given["name"], given, function, takes)
     setattr(function, _MARK, (*getattr(function, _MARK, ()), hook))
     return function
+
+
+def _class_of(annotation: Any) -> type | None:
+    """Return the class of a parameter that gets an instance of it, None if the parameter gets a dict."""
+    plain = annotation is inspect.Parameter.empty or not isinstance(annotation, type) or issubclass(annotation, dict)
+    return None if plain else annotation
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:

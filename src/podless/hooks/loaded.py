@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -83,15 +83,18 @@ class LoadedHooks:
         """Return the hooks that answer subresources of a definition."""
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
-    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
-        """Call a hook. Return a future of its answer; of None if a reload removed the hook. parts: the question.
+    def call(
+        self, kind: str, name: str, parts: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
+    ) -> Coroutine[Any, Any, bytes | None]:
+        """Call a hook. Return its answer; None if a reload removed the hook. parts: the question.
 
-        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. The call and
-        the future raise HookFailed.
+        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. meanwhile:
+        short work that is due anyway and raises nothing. It is done while the thread would wait for the answer, and is
+        not done if the event loop goes on meanwhile. The call and the coroutine raise HookFailed.
         """
         if self._pool is None:
             raise HookFailed("the server is stopping")
-        return self._pool.call(kind, name, parts, seconds)
+        return self._pool.ask(kind, name, parts, seconds, meanwhile)
 
     async def _load(self) -> Pool:
         pool = Pool(self._sources, self._own)

@@ -19,7 +19,7 @@ DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on whic
 # The thread polls for the answer of an awake worker, because sleeping and waking costs 60 to 100 us: the caches are
 # cold then. Polling is useless if both run on the same processor.
 _SPUN = 0.00003  # maximum seconds of polling
-# maximum answers after useless polling for which the thread does not poll; the number doubles each time
+# maximum answers after useless polling for which the thread does not poll: none the first time, then 1, 2, 4, ...
 _VAIN_MOST = 32
 
 
@@ -102,9 +102,9 @@ class Peer(asyncio.Protocol):
         self._rest = bytearray()
         self._frames: list[bytes] = []
         self._transport: asyncio.Transport | None = None
-        self._answered = 0.0
+        self.answered = 0.0
         self._soon = self._awake = False
-        self._vain, self._next_vain = 0, 1
+        self._vain = self._next_vain = 0
         self.calls: dict[int, HookCall] = {}
         self.alone = self.in_turn = 0
         self.relief: asyncio.TimerHandle | None = None
@@ -116,7 +116,7 @@ class Peer(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        self._answered = time.monotonic()
+        self.answered = time.monotonic()
         rest = self._rest
         if rest:
             rest += data
@@ -155,29 +155,41 @@ class Peer(asyncio.Protocol):
         """Return whether a call that shares no worker may go to this one: coroutines do not delay a function."""
         return not self.calls if call.lost > 1 else not self.in_turn
 
-    def take(self, call: HookCall) -> None:
-        """Take a call; `flush` sends it."""
+    @property
+    def is_idle(self) -> bool:
+        """Return whether the worker has no call, and has sent nothing that is incomplete."""
+        return not self.calls and not self._rest
+
+    def take(self, call: HookCall, *, sent: bool = False) -> None:
+        """Take a call; `flush` sends it. sent: `send` has sent it already."""
         call.peer = self
         self.calls[call.number] = call
         self.in_turn += not call.is_async
         self.alone += not call.shares
-        self._frames.append(call.frame)
+        if not sent:
+            self._frames.append(call.frame)
 
     def flush(self) -> None:
         """Send the new calls to the worker, in one piece, because each write may have to wake it."""
         frames = self._frames
-        if not frames or self._transport is None or self.dead:
+        if frames:
+            data = b"".join(frames)  # does not copy a single frame
+            frames.clear()
+            self.send(data, time.monotonic())
+
+    def send(self, data: bytes, now: float) -> None:
+        """Send frames to the worker."""
+        transport = self._transport
+        if transport is None or self.dead:
             return
-        data = b"".join(frames)  # does not copy a single frame
-        frames.clear()
         # the same condition as for the worker's polling: see hooks/worker.py
-        self._awake, self._soon = self._soon, time.monotonic() - self._answered < POLLED
+        self._awake, self._soon = self._soon, now - self.answered < POLLED
         try:
-            sent = self._ours.send(data) if DIRECT and not self._transport.get_write_buffer_size() else 0
+            sent = self._ours.send(data) if DIRECT and not transport.get_write_buffer_size() else 0
         except OSError:  # the transport reports a lost connection
             sent = 0
         if sent < len(data):
-            self._transport.write(data[sent:] if sent else data)
+            transport.write(data[sent:] if sent else data)
 
     def isolate(self, call: HookCall) -> None:
         """Allow no more calls beside this one."""
@@ -191,33 +203,41 @@ class Peer(asyncio.Protocol):
         Returns whether the call was answered.
         """
         while call.number in self.calls:
-            if not self._wait(until) or not self.receive() or time.monotonic() > until:
-                return call.number not in self.calls
+            now = time.monotonic()
+            if now > until or not (data := self.receive_soon(now, until)):
+                return False
+            self.data_received(data)
         return True
 
-    def _wait(self, until: float) -> bool:
-        """Return whether there are bytes to read."""
-        assert self._poll is not None
-        poll = self._poll.poll
-        found = poll(0)
-        if self._vain:
+    def receive_soon(self, now: float, until: float) -> bytes:
+        """Block the thread until the worker sends something. Returns b"" if it does not, or has ended."""
+        poll = self._poll
+        assert poll is not None
+        found = poll.poll(0)
+        if not found and self._awake and not self._vain:
+            soon = now + _SPUN
+            while not found and time.monotonic() < soon:
+                found = poll.poll(0)
+            if not found:
+                self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2 or 1, _VAIN_MOST)
+        elif self._vain:
             self._vain -= 1
-        elif not found and self._awake:
-            spun = time.monotonic() + _SPUN
-            while not found and time.monotonic() < spun:
-                found = poll(0)
-            if found:
-                self._next_vain = 1
-            else:
-                self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2, _VAIN_MOST)
-        return bool(found or (time.monotonic() < until and poll(1)))
+        if not found and (time.monotonic() >= until or not poll.poll(1)):
+            return b""
+        if self._next_vain and time.monotonic() - now < _SPUN:  # polling was, or would have been, useful
+            self._vain = self._next_vain = 0
+        return self._read()
+
+    def _read(self) -> bytes:
+        """Return bytes that have come from the worker, b"" without any."""
+        try:
+            return self._ours.recv(CHUNK) if DIRECT and not self.dead else b""
+        except OSError:  # mostly BlockingIOError; the transport reports a lost connection
+            return b""
 
     def receive(self) -> bool:
         """Read bytes that have come from the worker. Returns False if there are none."""
-        try:
-            data = self._ours.recv(CHUNK) if DIRECT and not self.dead else b""
-        except OSError:  # mostly BlockingIOError; the transport reports a lost connection
-            return False
+        data = self._read()
         if data:
             self.data_received(data)
         return bool(data)

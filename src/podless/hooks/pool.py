@@ -18,10 +18,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from podless.codec import serializer
-from podless.hooks import SUBRESOURCE, Hook, processes, worker
-from podless.hooks.peer import CALLS_MOST, DIRECT, NEVER, WAIT, HookCall, HookFailed, Peer
-from podless.hooks.wire import FAILED, PARTS, QUESTION
+from podless.hooks import Hook, processes, worker
+from podless.hooks.credit import DeclaredHook
+from podless.hooks.peer import CALLS_MOST, NEVER, WAIT, HookCall, HookFailed, Peer
+from podless.hooks.wire import FAILED, GOOD, PARTS, QUESTION, TOLD
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import run_whole
 
 log = logging.getLogger("podless")
 _HERE = str(Path(__file__).parent)
@@ -37,13 +39,8 @@ _HEAD = PARTS.size
 _EARLY = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
 _REST = 1.0  # seconds until a worker that failed to start is started again
 _HELD_MOST = 0.003  # seconds that calls may block the loop before one of them is awaited
-_LONELY = 16  # calls until the pool checks again whether an iteration of the loop has several
-_QUICK = 0.0005  # seconds from question to answer; faster hooks earn credit
-_SHORT = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
-_MISSED = 0.002  # seconds that a missing answer costs
-_CREDIT_LEAST, _CREDIT_MOST = 0.001, 0.01  # initial and maximum credit in seconds
-# seconds for which a hook without credit is awaited; doubled each time, up to the maximum
-_PAUSE, _PAUSE_MOST = 0.05, 60.0
+# calls until the pool checks again whether an iteration of the loop has several; doubled each time, up to the maximum
+_LONELY, _LONELY_MOST = 8, 256
 
 
 Parts = tuple[bytes, bytes, bytes]  # the parts of a Question
@@ -51,38 +48,6 @@ Parts = tuple[bytes, bytes, bytes]  # the parts of a Question
 
 class LoadFailed(Exception):
     """Hooks could not be loaded; the text is for the administrator of the server."""
-
-
-class _DeclaredHook:
-    """A declared hook. place: its index among all hooks. shares: for its calls while it is quick; see `HookCall`.
-
-    The loop's thread waits for the answers of quick hooks, because the way back through the event loop (a poll, cold
-    caches) costs more than the hook. credit: seconds by which earlier answers were faster than `_QUICK`; without
-    credit, calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one, in seconds.
-    """
-
-    __slots__ = ("awaited_until", "credit", "is_async", "pause", "place", "shares")
-
-    def __init__(self, place: int, declared: Object) -> None:
-        self.place = place
-        self.is_async: bool = declared["async"]
-        # a call that waits too long is sent to a second worker; only hooks without side effects may run twice
-        self.shares = declared["kind"] != SUBRESOURCE
-        self.awaited_until = 0.0
-        self.credit = _CREDIT_LEAST
-        self.pause = _PAUSE
-
-    def add_wait(self, seconds: float, now: float, *, answered: bool) -> None:
-        """Count a call for which the thread waited."""
-        # limited to WAIT: a longer time only shows that the machine was busy
-        self.credit += _QUICK - (min(seconds, WAIT) if answered else _MISSED)
-        if self.credit < 0:
-            self.credit = _CREDIT_LEAST
-            self.awaited_until = now + self.pause
-            self.pause = min(self.pause * 2, _PAUSE_MOST)
-        elif seconds < _QUICK:
-            self.pause = max(self.pause / 2, _PAUSE)
-            self.credit = min(self.credit, _CREDIT_MOST)
 
 
 class Pool:
@@ -106,61 +71,119 @@ class Pool:
         self._timer: asyncio.TimerHandle | None = None  # one timer for all calls, until the first deadline
         self._due = NEVER
         self._closed = False
-        self._known: dict[tuple[str, str], _DeclaredHook] = {}
+        self._known: dict[tuple[str, str], DeclaredHook] = {}
         self._held = 0.0  # seconds that calls have blocked the loop since one was awaited
-        self._asked: list[tuple[HookCall, _DeclaredHook]] = []  # calls of this iteration of the loop
+        self._asked: list[tuple[HookCall, DeclaredHook]] = []  # calls of this iteration of the loop
         self._lonely = 0  # calls that are sent at once, because the last iteration had only one
+        self._next_lonely = _LONELY
 
     async def open(self) -> None:
         """Start a worker that loads the hooks. Raises LoadFailed."""
         hello = await self._start()
         self.declared, self.files = hello["hooks"], hello["files"]
-        self._known = {(one["kind"], one["name"]): _DeclaredHook(at, one) for at, one in enumerate(self.declared)}
+        self._known = {(one["kind"], one["name"]): DeclaredHook(at, one) for at, one in enumerate(self.declared)}
+
+    async def ask(
+        self, kind: str, name: str, parts: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
+    ) -> bytes | None:
+        """Call a hook and return its answer. See LoadedHooks.call.
+
+        If the last turn of the loop had one question, this one is sent at once, and answered without a future, a timer
+        and a place among the worker's calls, which cost more than a quick hook. If there is no answer in time, or more
+        than one, the call gets them afterwards.
+        """
+        known, peers = self._known.get((kind, name)), self._peers
+        if not self._lonely or known is None or not peers or not peers[0].is_idle or self._held >= _HELD_MOST:
+            return await self.call(kind, name, parts, seconds)
+        number, frame = self._make_frame(known, parts)
+        sent = time.monotonic()
+        if not known.is_quick(frame, seconds, sent):
+            return await self._begin(known, number, frame, seconds)
+        self._lonely -= 1
+        peer = peers[0]
+        peer.send(frame, sent)
+        if meanwhile is not None:
+            run_whole(meanwhile)
+        began = time.monotonic()
+        until = began + WAIT
+        data = peer.receive_soon(began, until)
+        now = time.monotonic()
+        self._held += now - began
+        known.add_wait(now - began, now, answered=bool(data))
+        if len(data) >= TOLD.size:
+            size, answered, status = TOLD.unpack_from(data)
+            if answered == number and status == GOOD and size == len(data) - TOLD.size:
+                peer.answered = now
+                return data[TOLD.size :]
+        call = self._make_call(known, number, frame, seconds, now, quick=True)
+        peer.take(call, sent=True)
+        if data:
+            peer.data_received(data)
+            peer.wait_for(call, until)
+        if not call.done.done():
+            self._relieve_later(peer)
+        return await call.done
 
     def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
-        """Call a hook. Return a future of its answer. See LoadedHooks.call."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[bytes | None] = loop.create_future()
+        """Call a hook. Return a future of its answer."""
         known = self._known.get((kind, name))
         if known is None:
+            done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
             done.set_result(None)
             return done
-        if self._closed:
-            raise HookFailed("the server is stopping")
-        if len(self._queue) >= _WAITING_MOST:
-            raise HookFailed("too many calls of hooks are waiting")
+        return self._begin(known, *self._make_frame(known, parts), seconds)
+
+    def _make_frame(self, known: DeclaredHook, parts: Parts) -> tuple[int, bytes]:
+        """Return the number and the frame of a new question."""
         self._number = number = self._number + 1
         first, second, third = parts
         size = _HEAD + len(first) + len(second) + len(third)
-        frame = QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
-        now = loop.time()
-        is_quick = size <= _SHORT and seconds >= 1.0 and now >= known.awaited_until
-        call = HookCall(number, frame, seconds, done, known.is_async, known.is_async or (is_quick and known.shares))
+        return number, QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
+
+    def _make_call(
+        self, known: DeclaredHook, number: int, frame: bytes, seconds: float, now: float, *, quick: bool
+    ) -> HookCall:
+        """Return a new call, with its timer if it needs no new worker."""
+        done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        shares = known.is_async or (quick and known.shares)
+        call = HookCall(number, frame, seconds, done, known.is_async, shares)
         if self._peers:
             call.due = due = now + seconds
             if due < self._due:
                 self._set_timer(due)
+        return call
+
+    def _begin(self, known: DeclaredHook, number: int, frame: bytes, seconds: float) -> asyncio.Future[bytes | None]:
+        """Send a question to a worker, now or at the end of this turn of the loop, or queue it."""
+        if self._closed:
+            raise HookFailed("the server is stopping")
+        if len(self._queue) >= _WAITING_MOST:
+            raise HookFailed("too many calls of hooks are waiting")
+        now = time.monotonic()
+        quick = known.is_quick(frame, seconds, now)
+        call = self._make_call(known, number, frame, seconds, now, quick=quick)
         peer = self._place(call)
         if peer is None:
-            return done
-        if not is_quick:
+            return call.done
+        if not quick:
             peer.flush()
         elif self._lonely and len(peer.calls) == 1:
             self._lonely -= 1
             self._collect(((call, known),))
         else:
             if not self._asked:
-                loop.call_soon(self._collect_all)
+                asyncio.get_running_loop().call_soon(self._collect_all)
             self._asked.append((call, known))
-        return done
+        return call.done
 
     def _collect_all(self) -> None:
         """Wait for the answers to the questions of this iteration of the loop."""
         asked, self._asked = self._asked, []
-        self._lonely = _LONELY if len(asked) == 1 else 0
+        self._next_lonely = min(self._next_lonely * 2, _LONELY_MOST) if len(asked) == 1 else _LONELY
+        self._lonely = self._next_lonely if len(asked) == 1 else 0
         self._collect(asked)
 
-    def _collect(self, asked: Sequence[tuple[HookCall, _DeclaredHook]]) -> None:
+    def _collect(self, asked: Sequence[tuple[HookCall, DeclaredHook]]) -> None:
         """Send the questions, and block the loop until they are answered, for at most `WAIT`."""
         began = time.monotonic()
         self._flush()

@@ -83,7 +83,7 @@ class _Call:
 
     def __init__(self, hook: Hook, question: Question) -> None:
         takes = hook.takes
-        self.request = Request(question.request if "request" in takes else {})
+        self.request = Request(question.request) if "request" in takes else None
         self.arguments: dict[str, Any] = {}
         if "obj" in takes:
             self.arguments["obj"] = _typed(question.obj, takes["obj"])
@@ -97,9 +97,9 @@ class _Call:
         return self._encode({"allowed": False, "status": denied.status})
 
     def _encode(self, answer: Object) -> bytes:
-        if self.request.warnings:
+        if self.request is not None and self.request.warnings:
             answer["warnings"] = self.request.warnings
-        if self.request.annotations:
+        if self.request is not None and self.request.annotations:
             answer["annotations"] = self.request.annotations
         return _bounded(_encode_result(answer), ANSWER_MOST)
 
@@ -135,7 +135,8 @@ class _Admission(_Call):
                 raise WrongResult(f"it returned {type(result).__name__}: a validate hook returns None or raises Denied")
         elif self._before and (result is not None or "obj" in self.arguments):
             changed = self._changed(self.arguments["obj"] if result is None else result)
-        if changed is None and not self.request.warnings and not self.request.annotations:
+        request = self.request
+        if changed is None and (request is None or not (request.warnings or request.annotations)):
             return ACCEPTED
         return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
 
@@ -207,9 +208,9 @@ def _filled(known: Any, more: Any) -> Any:
     }
 
 
-def _typed(value: Any, wanted: Any) -> Any:
+def _typed(value: Any, wanted: type | None) -> Any:
     """Return an object as an instance of its parameter's annotated class."""
-    if not isinstance(value, dict) or not isinstance(wanted, type) or issubclass(wanted, dict):
+    if wanted is None or not isinstance(value, dict):
         return value
     from podless.models.objects import read_object
 

@@ -23,7 +23,7 @@ ACCEPTED = b'{"allowed":true}'
 ANSWER_MOST = 4 << 20  # maximum bytes of an answer about one object, as for a webhook
 CONVERTED_MOST = 16 << 20  # maximum bytes of converted objects
 CHUNK: Final = 1 << 15  # bytes of one read; larger reads map new memory each time, which takes 12 us
-POLLED: Final = 0.0005  # seconds that a worker polls for the next question, if the last one came as fast
+POLLED: Final = 0.001  # seconds that a worker polls for the next question, if the last one came as fast
 
 
 class Question:

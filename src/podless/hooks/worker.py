@@ -28,7 +28,8 @@ from podless.runtime.system import count_processors
 
 _MEMORY_MOST = 2 << 30  # maximum memory of a worker process in bytes
 _CONTENDED = 0.00005  # seconds of another process on this processor, after which polling is wasteful
-_REST, _REST_MOST = 0.001, 0.256  # first and maximum seconds without polling after that: doubled each time
+# first and maximum seconds without polling after that, doubled each time; once in several questions is no reason
+_REST, _REST_MOST = 0.001, 0.256
 _TOGETHER = 0.0005  # seconds of work whose answers are sent together, because each write may have to wake the server
 _NAME_MOST = 200  # maximum characters of an exception's type in an answer
 
@@ -43,7 +44,7 @@ class Polling:
     def __init__(self, *, able: bool) -> None:
         self._able = able
         self._since = self._resting = 0.0
-        self._rest = _REST
+        self._rest = 0.0
         self.useful = False
 
     def start_wait(self) -> None:
@@ -54,7 +55,7 @@ class Polling:
         """Count a question that has arrived."""
         now = time.monotonic()
         if self.useful and now > self._resting:
-            self._rest = max(self._rest * 0.9, _REST)
+            self._rest = self._rest * 0.9 if self._rest > _REST / 2 else 0.0
         self.useful = self._able and now - self._since < POLLED and now > self._resting
 
     def goes_on(self) -> bool:
@@ -63,9 +64,10 @@ class Polling:
         os.sched_yield()
         now = time.monotonic()
         if now - before > _CONTENDED:
-            self._resting = now + self._rest
-            self._rest = min(self._rest * 2, _REST_MOST)
-            return False
+            rest, self._rest = self._rest, min(self._rest * 2 or _REST, _REST_MOST)
+            if rest:
+                self._resting = now + rest
+                return False
         return now - self._since < POLLED
 
 

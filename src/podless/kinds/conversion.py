@@ -91,14 +91,14 @@ class Converter:
         return converted
 
     async def make_stored(self, kind: Kind, obj: Object) -> Object:
-        """Return an object as it is stored; may change it in place. Raises ConversionFailed."""
+        """Return an object as it is stored; may change one of another version in place. Raises ConversionFailed."""
         if kind.webhook is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
             (obj,) = await self.ask_webhook(kind, [obj], kind.storage_version)
             await self.client.slice(_prune, kind, kind.storage_version, obj)
         return kind.strategy.make_stored(kind, obj)
 
     async def round_trip(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """Return an object as its version would show it after it was stored; may change it in place.
+        """Return an object as its version would show it after it was stored; may change one of another version.
 
         Raises ConversionFailed.
         """

@@ -161,12 +161,12 @@ class Strategy(Generic[K]):
         return obj
 
     def make_stored(self, kind: K, obj: Object) -> Object:
-        """Return an object of any version as it is stored; may change it in place."""
+        """Return an object of any version as it is stored; may change one of another version in place."""
         obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
 
     def round_trip(self, obj: Object) -> Object:
-        """Return a built-in object as it would be read after storing; may change it in place."""
+        """Return a built-in object as it would be read after storing, without changing the given one."""
         return obj
 
     def reads_as_stored(self, kind: K) -> bool:

@@ -34,19 +34,12 @@ _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
 def encode_object(kind: Kind, obj: Object) -> Stored:
     """Return the stored form of an object."""
-    metadata = obj["metadata"]
+    metadata = {**obj["metadata"], "resourceVersion": _MARK}
     metadata.pop("selfLink", None)  # only the answer of a dry run shows it
-    kept = metadata.get("resourceVersion")
-    metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:
-        obj["metadata"] = _ordered(metadata)
-        body = serializer.encode_json(arrange_object(kind, obj))
+        body = serializer.encode_json(arrange_object(kind, {**obj, "metadata": _ordered(metadata)}))
     else:
-        body = serializer.encode_sorted(obj)
-    if kept is None:
-        del metadata["resourceVersion"]
-    else:
-        metadata["resourceVersion"] = kept
+        body = serializer.encode_sorted({**obj, "metadata": metadata})
     offset = body.index(_MARK_BYTES)
     return Stored(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
 

@@ -61,7 +61,20 @@ class _Default(CPUMeter):
             self.on_look()
 
 
+class _Unlimited(CPUMeter):
+    """The meter of work that must not be suspended."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.left = _LOOK
+
+    def check_time(self) -> None:
+        self.left = _LOOK
+
+
 DEFAULT: Final = _Default()
+_WHOLE: Final = _Unlimited()
 METER: ContextVar[CPUMeter] = ContextVar("meter", default=DEFAULT)
 _current = METER.get
 
@@ -80,6 +93,15 @@ def charge(steps: int) -> None:
     meter.left = left = meter.left - steps
     if left < 0:
         meter.check_time()
+
+
+def run_whole(work: Callable[[], object]) -> None:
+    """Run short work that must not be suspended: its caller has begun something that others would disturb."""
+    token = METER.set(_WHOLE)
+    try:
+        work()
+    finally:
+        METER.reset(token)
 
 
 def each(items: S) -> S:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
@@ -9,6 +10,7 @@ from podless.admission.attributes import join_along
 from podless.fields import managers
 from podless.kinds import view
 from podless.runtime.jsonobject import Object
+from podless.verbs import steps
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import Wait, Write
@@ -75,6 +77,7 @@ async def _validate(api: API, write: Write) -> None:
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
+    attr.meanwhile = partial(steps.encode_early, api, write)
     await chain.run_validating(write.plugins, attr)
     write.along = join_along(attr.along, write.along)
 

@@ -74,7 +74,7 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
     if entry is not None or not _creates(call):
         return await attempt_update(api, write, APPLY, entry)
     steps.may_create(api, call)
-    write.entry, write.old, write.along = None, None, None
+    write.entry, write.old, write.along, write.encoded = None, None, None, None
     del call.warnings[write.warned :]
     if write.options.dry_run:
         await PREPARE.run(api, write)

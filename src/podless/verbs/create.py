@@ -99,7 +99,7 @@ def keep_copy(write: Write) -> None:
 
 def begin_again(write: Write) -> None:
     """Restore the object as admission left it, for the next attempt."""
-    write.obj = view.copy_object(write.given)
+    write.obj, write.encoded = view.copy_object(write.given), None
 
 
 def identify_object(write: Write) -> None:

@@ -35,11 +35,12 @@ class Write:
 
     given: the object as the client sent it or admission left it, for another attempt. obj: the new object. old: the
     present object in the version of the call; None for a create. entry: the present object as stored. stored: the
-    encoded new object. along: further keys to commit. answer: the answer, if it is not the stored object. shown:
-    returns the object for admission, if not obj. refused: fields that the user may not write, reported with other
-    errors. added: approximate bytes that admission added. loose: prune the object after validation, not before. shared:
-    obj shares parts with old. warned: number of warnings before the present attempt. done: finished stages of the
-    present group. plugins: of the present admission phase. begun: the rest of a sliced `Wait` whose first step has run.
+    encoded new object. encoded: the object to store and its encoding, if made early. along: further keys to commit.
+    answer: the answer, if it is not the stored object. shown: returns the object for admission, if not obj. refused:
+    fields that the user may not write, reported with other errors. added: approximate bytes that admission added.
+    loose: prune the object after validation, not before. shared: obj shares parts with old. warned: number of warnings
+    before the present attempt. done: finished stages of the present group. plugins: of the present admission phase.
+    begun: the rest of a sliced `Wait` whose first step has run.
     """
 
     given: Object
@@ -47,6 +48,7 @@ class Write:
     old: Object | None = None
     entry: Entry | None = None
     stored: Stored | None = None
+    encoded: tuple[Object, Stored] | None = None
     along: Along | None = None
     answer: Single | None = None
     shown: Callable[[Object], Object] | None = None
@@ -170,7 +172,7 @@ class Stages(Generic[W]):
         """Run short stages from a position on. Return the position of the next stage to await, or of the end."""
         parts = self._parts
         write.call.kind.strategy.mark_used()
-        short = self._is_short(api, write)
+        short = is_short(api, write)
         for at in range(place, len(parts)):
             part = parts[at]
             if isinstance(part, _Group):
@@ -184,13 +186,13 @@ class Stages(Generic[W]):
                 write.begun = api.off_loop.slices.begin(part.work(api, write))
                 if write.begun is not None:
                     return at
-                short = self._is_short(api, write)  # admission may have made the object longer
+                short = is_short(api, write)  # admission may have made the object longer
         return len(parts)
 
-    @staticmethod
-    def _is_short(api: API, write: W) -> bool:
-        """Return whether stages run on the event loop, except expensive checks."""
-        return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
+
+def is_short(api: API, write: Write) -> bool:
+    """Return whether stages run on the event loop, except expensive checks."""
+    return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
 
 
 async def _run_group(api: API, write: W, group: _Group[W]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Sequence
 from typing import Any, Final
@@ -22,7 +23,7 @@ from podless.runtime.release import has
 from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
-from podless.verbs.runner import Wait, Write
+from podless.verbs.runner import Wait, Write, is_short
 
 _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"
@@ -247,11 +248,32 @@ async def _convert_to_storage(api: API, write: Write) -> None:
 
 
 def _encode(write: Write) -> None:
-    """Encode the stored form. Raises Oversized."""
+    """Encode the stored form, if `encode_early` has not. Raises Oversized."""
+    if write.encoded is not None:
+        write.obj, write.stored = write.encoded
+        return
     kind = write.call.kind
     if kind.webhook is None:
         write.obj = kind.strategy.make_stored(kind, write.obj)
     write.stored = storage.encode_stored(kind, write.obj)
+
+
+def encode_early(api: API, write: Write) -> None:
+    """Encode the stored form while validating admission waits for an answer.
+
+    The write needs that anyway, because no later stage changes the object. The object stays as it is, because other
+    plugins see it, too. Conversions, long objects and errors are left to the stages.
+    """
+    call, kind = write.call, write.call.kind
+    if (
+        write.encoded is None
+        and not write.options.dry_run
+        and call.version.name == kind.storage_version
+        and is_short(api, write)
+    ):
+        with contextlib.suppress(Exception):  # the stage raises it again, after the verdict
+            obj = kind.strategy.make_stored(kind, {**write.obj})
+            write.encoded = obj, storage.encode_stored(kind, obj)
 
 
 # the stages from the object in the version of the request to its stored form

@@ -66,7 +66,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     call = write.call
     if entry is None:
         raise call.not_found()
-    write.entry, write.answer, write.along = entry, None, None
+    write.entry, write.answer, write.along, write.encoded = entry, None, None, None
     del call.warnings[write.warned :]
     await change.run(api, write)
     write.obj["metadata"]["resourceVersion"] = str(entry.revision)

@@ -64,7 +64,7 @@ class JobStrategy(TemplateStrategy):
     def round_trip(self, obj: Object) -> Object:
         labels = template.template_labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
-            obj["metadata"]["labels"] = dict(labels)
+            return {**obj, "metadata": {**obj["metadata"], "labels": dict(labels)}}
         return obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

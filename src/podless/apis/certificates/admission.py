@@ -144,7 +144,7 @@ class PodCertificateSigning(Plugin):
             return
         if not _is_signer(self._authorizer, user, "sign", signer):
             why = f'User "{user.name}" is not permitted to "sign" for signer "{signer}"'
-            attr.refused.append(field.forbidden("spec.signerName", why))
+            attr.refuse_fields([field.forbidden("spec.signerName", why)])
 
 
 def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bool:

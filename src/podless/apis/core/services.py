@@ -92,8 +92,9 @@ class ServiceStrategy(TypedStrategy):
 
     def round_trip(self, obj: Object) -> Object:
         """Drop internalTrafficPolicy of a Service of type ExternalName."""
-        if obj["spec"]["type"] == EXTERNAL:
-            obj["spec"].pop("internalTrafficPolicy", None)
+        if obj["spec"]["type"] == EXTERNAL and "internalTrafficPolicy" in obj["spec"]:
+            spec = {name: value for name, value in obj["spec"].items() if name != "internalTrafficPolicy"}
+            return {**obj, "spec": spec}
         return obj
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:

@@ -43,7 +43,7 @@ class DeviceAccessCheck(Plugin):
         """Record the fields that the user may not write."""
         assert attr.obj is not None
         if attr.subresource != _STATUS:
-            attr.refused += await self._check_admin(attr.namespace, _find_request(attr.obj))
+            attr.refuse_fields(await self._check_admin(attr.namespace, _find_request(attr.obj)))
             return
         assert attr.old is not None
         kind, user = attr.kind, attr.user
@@ -51,9 +51,9 @@ class DeviceAccessCheck(Plugin):
         asked = Attributes(attr.verb, kind.group, attr.version.name, kind.plural, *place)
         status, before = attr.obj.get("status") or {}, attr.old.get("status") or {}
         if not _find_grant(before):
-            attr.refused += await self._check_admin(attr.namespace, _find_grant(status))
-        attr.refused += self._check_binding(user, asked, status, before)
-        attr.refused += self._check_drivers(user, asked, status, before)
+            attr.refuse_fields(await self._check_admin(attr.namespace, _find_grant(status)))
+        attr.refuse_fields(self._check_binding(user, asked, status, before))
+        attr.refuse_fields(self._check_drivers(user, asked, status, before))
 
     async def _check_admin(self, namespace: str, path: str) -> list[FieldError]:
         """Reject admin access in namespaces without the label for it. path: the field that requests it, or ""."""
