@@ -212,6 +212,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         features.choose_release(self.kubernetes_version, self.feature_gates)
         runtimeconfig.validate_runtime_config(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
+        runtimeconfig.check_resources("history-for", self.history_for)
         try:
             workloads.check_names(self.controllers)
         except ValueError as error:

@@ -95,3 +95,14 @@ def test_what_cannot_be_left_out_is_said(text: str) -> None:
 def test_a_profile_that_is_none_is_said() -> None:
     with pytest.raises(StartError, match="unknown profile 'some'"), Server(profile="some"):
         pass
+
+
+@pytest.mark.parametrize("name", ["secret", "foo", "deployments", "deployment.apps", "Secrets"])
+def test_history_bounds_name_resources_that_can_exist(name: str) -> None:
+    with pytest.raises(StartError, match=f"history-for: {name} is not a resource"):
+        Server(history_for={name: None}).__enter__()
+
+
+@pytest.mark.parametrize("name", ["secrets", "deployments.apps", "leases.coordination.k8s.io", "gadgets.example.com"])
+def test_history_bounds_for_built_in_and_custom_resources(name: str) -> None:
+    runtimeconfig.check_resources("history-for", [name])

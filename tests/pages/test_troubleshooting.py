@@ -10,6 +10,8 @@ from tests.pages.sessions import ROOT
 
 PAGE = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text()
 TITLES = re.findall(r"^### `(.*)`$", PAGE, re.MULTILINE)
+OPERATIONS = (ROOT / "docs" / "how-to" / "operations.md").read_text()
+LINES = re.findall(r"^\| `([a-z]+: .*?)` \|", OPERATIONS, re.MULTILINE)
 # printed by kubectl, by Git, by Go, and by the operating system
 OTHERS = (
     "...: address already in use",
@@ -27,7 +29,7 @@ def printed() -> str:
     return re.sub(r"\{[^{}\"]*\}", "...", re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts)))
 
 
-@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("title", TITLES + LINES)
 def test_a_text_is_one_that_podless_prints(title: str) -> None:
     if not title.startswith(OTHERS):
         parts = [part for part in title.removeprefix("podless: ").split("...") if part.strip(' ":(,)')]
@@ -36,3 +38,4 @@ def test_a_text_is_one_that_podless_prints(title: str) -> None:
 
 def test_there_are_texts() -> None:
     assert len(TITLES) > 10
+    assert len(LINES) > 10

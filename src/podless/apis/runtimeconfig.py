@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from podless.apis.catalog import GROUPS, OPTIONAL
+from podless.apis.catalog import ALL, GROUPS, OPTIONAL
 from podless.kinds.kind import Kind, serve_versions
 from podless.kinds.late import of_release
 from podless.runtime.option import StartError
@@ -66,6 +66,19 @@ def check_disabled(names: Iterable[str]) -> None:
         if name not in known:
             groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
             raise BadRuntimeConfig(f"disable-builtin: {name} is neither one of {groups} nor one of their resources")
+
+
+def check_resources(option: str, names: Iterable[str]) -> None:
+    """Raise BadRuntimeConfig for a resource that neither a release nor a definition can have.
+
+    Groups of definitions have a dot, so resources of the others are built-in ones.
+    """
+    known = {f"{kind.plural}.{kind.group}".rstrip(".") for kind in ALL}
+    for name in names:
+        if "." not in name.partition(".")[2] and name not in known:
+            raise BadRuntimeConfig(
+                f"{option}: {name} is not a resource: use the plural and the group, such as secrets or deployments.apps"
+            )
 
 
 def _names(kind: Kind, version: str) -> tuple[str, str]:
