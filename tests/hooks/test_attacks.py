@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import signal
+import subprocess
+import sys
 import textwrap
 import time
 from collections.abc import Iterator
@@ -14,6 +17,7 @@ import pytest
 
 from podless import Server, StartError, hooks
 from podless.auth.user import User
+from podless.hooks.keeper import KEEPS
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 from tests.conftest import Client
@@ -369,7 +373,7 @@ LEAVING = """
     @hooks.validate("configmaps", timeout=1)
     def leave(obj):
         code = "import os, signal; os.fork() and os._exit(0); print(os.getpid(), flush=True); signal.pause()"
-        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True, env={})
         number = child.stdout.readline().decode()
         with open(obj["data"]["file"], "w") as file:
             file.write(number)
@@ -379,18 +383,61 @@ LEAVING = """
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux")
+@pytest.mark.skipif(not KEEPS, reason="needs Linux")
 @pytest.mark.parametrize("do", ["exit", "wait"])
-def test_a_process_that_leaves_the_group_of_its_worker_ends_with_it(tmp_path: Path, do: str) -> None:
+def test_a_process_that_leaves_the_group_and_the_environment_of_its_worker_ends_with_it(
+    tmp_path: Path, do: str
+) -> None:
     path, file = tmp_path / "app.py", tmp_path / "number"
     path.write_text(textwrap.dedent(LEAVING))
     with Server(hooks=path) as server:
         made = {**config("a"), "data": {"do": do, "file": str(file)}}
         assert "its worker ended" in (said := refusal(server, made)) or "within 1 s" in said
-        descriptor = open_process(int(file.read_text()))
-        if descriptor is not None:
-            with open(descriptor, "rb"):
-                assert select.select([descriptor], [], [], 60)[0]  # it has ended
+        wait_for_end(int(file.read_text()))
+
+
+SERVER = """
+import sys
+from podless import Server
+
+with Server(hooks=sys.argv[1]) as server:
+    server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"file": sys.argv[2]}})
+"""
+DYING = """
+    import os, signal, subprocess, sys
+    from podless import hooks
+
+    @hooks.validate("configmaps", timeout=30)
+    def kill_server(obj):
+        code = "import os, signal; os.fork() and os._exit(0); print(os.getpid(), flush=True); signal.pause()"
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True, env={})
+        with open(obj["data"]["file"], "w") as file:
+            file.write(f"{os.getpid()} {child.stdout.readline().decode()}")
+        keeper = os.getppid()
+        with open(f"/proc/{keeper}/stat") as stat:
+            server = int(stat.read().rpartition(")")[2].split()[1])
+        os.kill(server, signal.SIGKILL)
+        while True:
+            pass
+"""
+
+
+@pytest.mark.skipif(not KEEPS, reason="needs Linux")
+def test_a_worker_and_what_it_has_started_end_with_the_server(tmp_path: Path) -> None:
+    path, file = tmp_path / "app.py", tmp_path / "numbers"
+    path.write_text(textwrap.dedent(DYING))
+    command = [sys.executable, "-c", SERVER, str(path), str(file)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
+    for number in file.read_text().split():
+        wait_for_end(int(number))
+
+
+def wait_for_end(number: int) -> None:
+    """Wait until a process has ended."""
+    descriptor = open_process(number)
+    if descriptor is not None:
+        with open(descriptor, "rb"):
+            assert select.select([descriptor], [], [], 60)[0]
 
 
 def open_process(number: int) -> int | None:
