@@ -1,7 +1,7 @@
 """A controller that notes for each garden in one ConfigMap, the register, how many plants it has.
 
 The defect: it takes a garden out of the register when its watch shows the deletion. While it is disconnected it misses
-that. With --mended it compares the whole register with the gardens that it knows.
+that. With --mended it compares the whole register with the gardens that it knows, also when it starts.
 """
 
 from __future__ import annotations
@@ -63,4 +63,6 @@ def forget(garden: Any) -> None:
 
 worker = Worker(reconcile)
 gardens = Informer(client, Garden, lambda garden: worker.add(key_of(garden)), forget, tell_missed=MENDED)
+if MENDED:
+    worker.add(("default", "register"))
 worker.run()
