@@ -43,6 +43,7 @@ from podless.store.keys import Stored
 from podless.store.sqlite import format, logreader, refusals, upkeep
 from podless.store.sqlite.authors import Authors
 from podless.store.sqlite.changelog import SQLiteChangeLog
+from podless.store.sqlite.checkpoints import Checkpoints
 from podless.store.sqlite.disk import Disk
 from podless.store.sqlite.past import Past
 from podless.store.sqlite.rows import Row, read_row, read_rows, row_checksum
@@ -91,7 +92,10 @@ class SQLiteStore:
         self._database: sqlite3.Connection | None = None
         self._disk = Disk(path, self._open_database)
         self._past = Past(bounds)
-        self._window = Window(keep or Keep(), self._past, self._disk, self._open_database, lambda: self._revision)
+        self._checkpoints = Checkpoints(path, self._flush)
+        self._window = Window(
+            keep or Keep(), self._past, self._disk, self._checkpoints, self._open_database, lambda: self._revision
+        )
         self._authors = Authors()
         self._records = authors
         self.changelog = SQLiteChangeLog(self._open_database, self._past, self._window)
@@ -121,6 +125,7 @@ class SQLiteStore:
             raise Damaged(
                 f"{self._path}: the database is damaged ({refusals.describe_error(error)}); restore a backup"
             ) from None
+        self._checkpoints.open(self._database, self._loop)
         self._disk.open()
         self._window.start(self._loop)
         try:
@@ -153,6 +158,7 @@ class SQLiteStore:
         """Commit pending writes, then close the database."""
         self._window.stop()
         if self._database is not None:
+            await self._checkpoints.close()
             self._flush()
             self._database.close()
             self._database = None
@@ -216,6 +222,8 @@ class SQLiteStore:
             self._flush()
 
     def _flush(self) -> None:
+        if self._checkpoints.waits:
+            return  # the end of the checkpoint calls this again
         waiting, self._waiting = self._waiting, []
         if waiting:
             self._carry_out(waiting)
@@ -276,7 +284,7 @@ class SQLiteStore:
         self._disk.check_files_in_time()
         outcomes: list[list[int] | StoreError] = []
         changes: list[StoreChange] = []
-        sequence, now, replaced = self._sequence, self._window.clock.now(), 0
+        sequence, now, replaced, size = self._sequence, self._window.clock.now(), 0, 0
         database.execute("BEGIN IMMEDIATE")
         try:
             for commits, author in chains:
@@ -293,6 +301,7 @@ class SQLiteStore:
                             database.execute(format.INSERT, (*row, row_checksum(*row)))
                             after = None if stored is None else Record(key, stored, revision, created)
                             changes.append(StoreChange(key, revision, after))
+                            size += len(value) if value is not None else 0
                         replaced += gone
                         revisions.append(revision)
                 except Conflicted as conflict:
@@ -308,6 +317,7 @@ class SQLiteStore:
         self._sequence = sequence
         if changes:
             self._window.note_writes(changes[-1].revision, replaced, now)
+            self._checkpoints.note_writes(database, size)
         return outcomes, changes
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from podless.store.contract import StoreError
 from podless.store.history import History, HistoryClock, Keep
 from podless.store.sqlite import refusals, upkeep
+from podless.store.sqlite.checkpoints import Checkpoints
 from podless.store.sqlite.disk import Disk
 from podless.store.sqlite.past import Past
 
@@ -35,6 +36,7 @@ class Window:
         keep: Keep,
         past: Past,
         disk: Disk,
+        checkpoints: Checkpoints,
         database: Callable[[], sqlite3.Connection],
         newest: Callable[[], int],
     ) -> None:
@@ -43,6 +45,7 @@ class Window:
         self.clock = HistoryClock()
         self._past = past
         self._disk = disk
+        self._checkpoints = checkpoints
         self._database = database
         self._newest = newest
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -115,7 +118,10 @@ class Window:
             self._loop.call_later(_LOOK, self._step)
             return
         try:
-            if not self._take_step(self._database()):
+            database = self._database()
+            more = self._take_step(database)
+            self._checkpoints.note_writes(database)
+            if not more:
                 return
         except (StoreError, sqlite3.Error, OSError):
             return  # history is kept longer than necessary; writes report a full disk themselves
@@ -139,6 +145,8 @@ class Window:
             return True
         if upkeep.forget_past(database, self._past, now):
             return True
+        if self._checkpoints.running:  # it could make the file smaller later, which would look like damage
+            return False
         more = upkeep.give_back(database, most=full)
         if more or full:
             self._disk.note_shrunk()
