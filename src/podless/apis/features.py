@@ -135,7 +135,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "SelectableFieldsIfAny": "-1.31,1.33-",  # OpenAPI has selectableFields only if there are any
     "UpdatesOnce": "1.35-",  # RBAC kinds, claims and replication controllers: updates are validated once
     "MissingDriversOnce": "1.35-",  # a missing CSI driver is only a required error, before also an invalid name
-    "StrictURLColons": "1.36-",  # the host of a URL may have only one colon
+    "StrictURLHosts": "1.36-",  # the host of a URL has one colon, or is an IPv6 address in brackets
     "OmittedTimestamps": "1.34-",  # creationTimestamp is omitted instead of null
     "StatusResetsMetadata": "1.36-",  # custom objects: a status update owns no metadata
 }

@@ -10,12 +10,11 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.decls import Library, declare_function, member, plain
-from podless.cel.errors import EvaluationError
-from podless.cel.library import urls
 from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, Cost, Estimate, Site, once
 from podless.cel.types import STRING, list_of, optional, struct
 from podless.cel.values import NONE, Optional
 from podless.codec import gotime
+from podless.codec.gourl import URLError, parse_url
 from podless.meta import names
 
 FORMAT = struct("kubernetes.NamedFormat")
@@ -47,8 +46,8 @@ def _datetime(text: str) -> bool:
 
 def _uri(text: str) -> list[str]:
     try:
-        urls.parse_url(text, True)
-    except EvaluationError as error:
+        parse_url(text, True)
+    except URLError as error:
         return [str(error)]
     return []
 

@@ -18,7 +18,6 @@ from podless.cel.library.network import Cidr, Ip
 from podless.cel.library.quantity import QuantityValue
 from podless.cel.library.semver import Semver
 from podless.cel.library.standard import to_string
-from podless.cel.library.urls import Url
 from podless.cel.policies.asking import CLASS_NAMES
 from podless.cel.values import (
     INT_MAX,
@@ -34,6 +33,7 @@ from podless.cel.values import (
 )
 from podless.codec import gotext
 from podless.codec.gotext import GoValue
+from podless.codec.gourl import Url
 from podless.runtime.meter import charge
 
 _LARGEST = (1 << 53) - 1  # larger integers become strings in JSON

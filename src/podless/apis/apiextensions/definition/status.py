@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlsplit
 
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
-from podless.codec import gotext
+from podless.codec import gotext, gourl
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -182,9 +181,7 @@ def _ordered(names: Object) -> Object:
 def _is_url(text: str) -> bool:
     """Return whether Go's url.ParseRequestURI finds a scheme and a host."""
     try:
-        parts = urlsplit(text)
-        _ = parts.port
-    except ValueError:
+        url = gourl.parse_url(text, request=True)
+    except gourl.URLError:
         return False
-    odd = any(char < " " or char == "\x7f" for char in each(text)) or " " in parts.netloc
-    return bool(parts.scheme and parts.netloc) and not odd
+    return bool(url.scheme and url.host)

@@ -1,0 +1,105 @@
+"""The errors of Go's net/netip for a text that is not an IP address."""
+
+from __future__ import annotations
+
+import re
+
+from podless.codec import gotext
+
+_GROUP = re.compile("[0-9a-fA-F]+")
+_FIRST = re.compile("[.:%]")
+
+
+class _BadAddress(Exception):
+    """A text is not an address, in the words of net/netip. at: the rest of the text from the error on."""
+
+    def __init__(self, message: str, at: str = "") -> None:
+        super().__init__(f"{message} (at {gotext.quote(at)})" if at else message)
+
+
+def find_address_fault(text: str) -> str:
+    """Return the error of netip.ParseAddr, or ""."""
+    try:
+        _check_address(text)
+    except _BadAddress as error:
+        return f"ParseAddr({gotext.quote(text)}): {error}"
+    return ""
+
+
+def _check_address(text: str) -> None:
+    first = _FIRST.search(text)
+    if first is None:
+        raise _BadAddress("unable to parse IP")
+    if first[0] == "%":
+        raise _BadAddress("missing IPv6 address")
+    (_octets if first[0] == "." else _groups)(text)
+
+
+def _octets(text: str) -> None:
+    """Check four decimal numbers separated by dots."""
+    value, digits, count = 0, 0, 0
+    for place, char in enumerate(text):
+        if "0" <= char <= "9":
+            if digits == 1 and value == 0:
+                raise _BadAddress("IPv4 field has octet with leading zero")
+            value, digits = value * 10 + int(char), digits + 1
+            if value > 255:
+                raise _BadAddress("IPv4 field has value >255")
+        elif char == ".":
+            if place in (0, len(text) - 1) or text[place - 1] == ".":
+                raise _BadAddress("IPv4 field must have at least one digit", text[place:])
+            if count == 3:
+                raise _BadAddress("IPv4 address too long")
+            value, digits, count = 0, 0, count + 1
+        else:
+            raise _BadAddress("unexpected character", text[place:])
+    if count < 3:
+        raise _BadAddress("IPv4 address too short")
+
+
+def _groups(text: str) -> None:
+    """Check groups of hexadecimal digits separated by colons."""
+    rest, percent, zone = text.partition("%")
+    if percent and not zone:
+        raise _BadAddress("zone must be a non-empty string")
+    gap = rest.startswith("::")
+    rest = rest[2:] if gap else rest
+    count = 0
+    while count < 8 and rest:
+        match = _GROUP.match(rest)
+        size = match.end() if match else 0
+        if size > 4:
+            raise _BadAddress("each group must have 4 or less digits", rest)
+        if not size:
+            raise _BadAddress("each colon-separated field must have at least one digit", rest)
+        if rest[size : size + 1] == ".":
+            count, rest = count + _tail(rest, count, gap), ""
+            break
+        count, rest = count + 1, rest[size:]
+        if not rest:
+            break
+        if rest[0] != ":":
+            raise _BadAddress("unexpected character, want colon", rest)
+        if len(rest) == 1:
+            raise _BadAddress("colon must be followed by more characters", rest)
+        rest = rest[1:]
+        if rest[0] == ":":
+            if gap:
+                raise _BadAddress("multiple :: in address", rest)
+            gap, rest = True, rest[1:]
+    if rest:
+        raise _BadAddress("trailing garbage after address", rest)
+    if count < 8 and not gap:
+        raise _BadAddress("address string too short")
+    if count == 8 and gap:
+        raise _BadAddress("the :: must expand to at least one field of zeros")
+
+
+def _tail(rest: str, count: int, gap: bool) -> int:
+    """Check an IPv4 address at the end, and return how many groups it replaces."""
+    if not gap and count != 6:
+        raise _BadAddress("embedded IPv4 address must replace the final 2 fields of the address", rest)
+    if count > 6:
+        raise _BadAddress("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
+    _octets(rest)
+    return 2

@@ -1,0 +1,172 @@
+"""URLs, as Go's net/url parses them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from podless.codec import gotext
+from podless.codec.goaddress import find_address_fault
+from podless.runtime.release import has
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
+_CONTROL = re.compile("[\0-\x1f\x7f]")
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+_PORT = re.compile(r":[0-9]*\Z")
+_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
+# an ASCII character that Go does not accept in a host, or an escape of one
+_NOT_HOST = re.compile("%(?!25)(?![89A-Fa-f][0-9A-Fa-f])|[\0-\x7f](?<![A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"%])")
+_IN_USER = "-_.~$&+,;="  # besides letters and digits, not escaped in user and password
+_ZONE = "%25"
+
+
+class URLError(Exception):
+    """A text is not a URL. The message is Go's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A parsed URL. path: unescaped. raw: the path as in the text. user: user and password, None without them."""
+
+    scheme: str
+    host: str
+    path: str
+    raw: str
+    query: str
+    opaque: str = ""
+    user: str | None = None
+    fragment: str = ""
+
+
+def parse_url(text: str, request: bool = False) -> Url:
+    """Parse a URL. request: it must be absolute or an absolute path, without a fragment. Raises URLError."""
+    rest, _, fragment = (text, "", "") if request else text.partition("#")
+    try:
+        return _parse(rest, request, fragment)
+    except _BadURL as error:
+        shown = text if error.whole else rest
+        raise URLError(f"parse {gotext.quote(shown)}: {error}") from None
+
+
+def unescape(text: str) -> str:
+    """Return a text with its percent-encoded bytes decoded. Raises ValueError for an invalid escape."""
+    return _unescape(text)
+
+
+class _BadURL(ValueError):
+    """A part of a URL is invalid. whole: the error shows the fragment too."""
+
+    whole = False
+
+
+class _BadFragment(_BadURL):
+    whole = True
+
+
+def _parse(text: str, request: bool, fragment: str) -> Url:
+    if _CONTROL.search(text):
+        raise _BadURL("net/url: invalid control character in URL")
+    if not text and request:
+        raise _BadURL("empty url")
+    if text == "*":
+        return Url("", "", "*", "*", "", fragment=_fragment(fragment))
+    scheme, name, rest = _SCHEME.match(text), "", text
+    if scheme:
+        name, rest = scheme[1].lower(), text[scheme.end() :]
+    elif text.startswith(":"):
+        raise _BadURL("missing protocol scheme")
+    rest, _, query = rest.partition("?")
+    if not rest.startswith("/"):
+        if name:
+            return Url(name, "", "", "", query, rest, fragment=_fragment(fragment))
+        if request:
+            raise _BadURL("invalid URI for request")
+        if ":" in rest.partition("/")[0]:
+            raise _BadURL("first path segment in URL cannot contain colon")
+    user, host = None, ""
+    if (name or (not request and not rest.startswith("///"))) and rest.startswith("//"):
+        authority, slash, path = rest[2:].partition("/")
+        user, host = _authority(authority, name)
+        rest = slash + path
+    return Url(name, host, _unescape(rest), rest, query, user=user, fragment=_fragment(fragment))
+
+
+def _fragment(text: str) -> str:
+    try:
+        return _unescape(text)
+    except _BadURL as error:
+        raise _BadFragment(str(error)) from None
+
+
+def _authority(text: str, scheme: str) -> tuple[str | None, str]:
+    user, at, host = text.rpartition("@")
+    host = _host(host, scheme)
+    if not at:
+        return None, host
+    if not _USER.match(user):
+        raise _BadURL("net/url: invalid userinfo")
+    name, colon, password = user.partition(":")
+    return f"{_escape_user(name)}{colon}{_escape_user(password)}", host
+
+
+def _escape_user(text: str) -> str:
+    return quote(_unescape(text), _IN_USER)
+
+
+def _host(host: str, scheme: str) -> str:
+    bracket = host.rfind("[")
+    if bracket > 0 and has("StrictURLHosts"):
+        raise _BadURL("invalid IP-literal")
+    if host.startswith("["):
+        return _bracketed(host)
+    colon = host.rfind(":")
+    # newer Go checks from the first colon on, so that a:b:c has an invalid port; older Go from the last one
+    strict = scheme in ("http", "https") and has("StrictURLHosts")
+    first = host.find(":") if strict else colon
+    if colon >= 0 and (not _PORT.match(host[colon:]) or first != colon):
+        raise _BadURL(f"invalid port {gotext.quote(host[first:])} after host")
+    return _unescape_host(host)
+
+
+def _bracketed(host: str) -> str:
+    """Check a host in brackets, which must be an IPv6 address."""
+    end = host.rfind("]")
+    if end < 0:
+        raise _BadURL("missing ']' in host")
+    inner, port = host[1:end], host[end + 1 :]
+    if port and not _PORT.match(port):
+        raise _BadURL(f"invalid port {gotext.quote(port)} after host")
+    zone = inner.find(_ZONE)
+    inner = _unescape_host(inner) if zone < 0 else _unescape_host(inner[:zone]) + _unescape(inner[zone:])
+    if has("StrictURLHosts"):
+        if fault := find_address_fault(inner):
+            raise _BadURL(f"invalid host: {fault}")
+        if ":" not in inner:
+            raise _BadURL("invalid IP-literal")
+    return f"[{inner}]{port}"
+
+
+def _unescape_host(text: str) -> str:
+    wrong = _NOT_HOST.search(text)
+    if wrong and wrong[0] == "%":
+        raise _bad_escape(text, wrong.start())
+    if wrong:
+        raise _BadURL(f"invalid character {gotext.quote(wrong[0])} in host name")
+    return _unescape(text)
+
+
+def _unescape(text: str) -> str:
+    bad = _BAD_ESCAPE.search(text)
+    if bad:
+        raise _bad_escape(text, bad.start())
+    if "%" not in text:
+        return text
+    data = re.sub(rb"%([0-9A-Fa-f]{2})", lambda pair: bytes((int(pair[1], 16),)), text.encode("utf-8", "surrogatepass"))
+    return data.decode("utf-8", "replace")
+
+
+def _bad_escape(text: str, at: int) -> _BadURL:
+    """Return the error for an invalid escape, which shows three bytes."""
+    shown = text[at : at + 3].encode("utf-8", "surrogatepass")[:3].decode("utf-8", "replace")
+    return _BadURL(f"invalid URL escape {gotext.quote(shown)}")
