@@ -161,3 +161,31 @@ def test_deletes_are_not_changed() -> None:
     assert errors(VALIDATING_BINDINGS, spec=spec) == []
     (error,) = errors(MUTATING_BINDINGS, spec=spec)
     assert "spec.matchResources.resourceRules.operations: Unsupported value: " in str(error)
+
+
+@pytest.mark.parametrize(
+    ("spec", "wanted"),
+    [
+        ({"failurePolicy": ""}, 'spec.failurePolicy: Unsupported value: "": supported values: "Fail", "Ignore"'),
+        (
+            {"matchConstraints": {"resourceRules": [RULE], "matchPolicy": ""}},
+            'spec.matchConstraints.matchPolicy: Unsupported value: "": supported values: "Equivalent", "Exact"',
+        ),
+    ],
+)
+def test_an_empty_choice_is_not_missing_but_unsupported(spec: Object, wanted: str) -> None:
+    assert policy(**spec) == [wanted]
+
+
+@pytest.mark.parametrize("url", ["https://[", "https://[::1", "https://a[b]/"])
+def test_a_host_with_wrong_brackets_is_an_error(url: str) -> None:
+    (found,) = errors(VALIDATING_WEBHOOKS, webhooks=[HOOK | {"clientConfig": {"url": url}}])
+    assert found.startswith(f'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "{url}": ')
+
+
+def test_warnings_of_type_checking_need_a_text() -> None:
+    obj = decoded(VALIDATING_POLICIES, spec={}, status={"typeChecking": {"expressionWarnings": [{"warning": " "}]}})
+    found = VALIDATING_POLICIES.strategy.validate_status(
+        VALIDATING_POLICIES, VALIDATING_POLICIES.versions[0], obj, obj, []
+    )
+    assert [str(error.at) for error in found] == ["status.typeChecking.expressionWarnings[0].fieldRef"]

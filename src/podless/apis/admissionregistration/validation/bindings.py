@@ -6,6 +6,7 @@ Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validatio
 from __future__ import annotations
 
 from podless.apis.admissionregistration.validation import rules
+from podless.apis.shared import checks
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -64,4 +65,5 @@ def _check_params(params: Object, path: str) -> list[FieldError]:
         errors += [field.forbidden(f"{path}.{part}", _EXCLUSIVE) for part in ("name", "selector")]
     if not name and selector is None:
         errors.append(field.required(path, "one of name or selector must be specified"))
-    return errors + rules.check_choice(params, "parameterNotFoundAction", _NOT_FOUND, path, required=True)
+    where = f"{path}.parameterNotFoundAction"
+    return [*errors, *checks.validate_enum(where, params.get("parameterNotFoundAction"), _NOT_FOUND)]

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from podless.apis.admissionregistration.validation import rules
+from podless.apis.shared import checks
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -71,7 +72,8 @@ def check_mutating(policy: Object) -> list[FieldError]:
         errors.append(field.required(f"{path}.mutations", "mutations must contain at least one item"))
     for index, mutation in enumerate(each(mutations)):
         errors += _check_mutation(mutation, environment, f"{path}.mutations[{index}]")
-    return errors + rules.check_choice(spec, "reinvocationPolicy", rules.REINVOCATIONS, path, required=True)
+    where = f"{path}.reinvocationPolicy"
+    return [*errors, *checks.validate_enum(where, spec.get("reinvocationPolicy"), rules.REINVOCATIONS)]
 
 
 def check_status(policy: Object) -> list[FieldError]:
@@ -80,7 +82,8 @@ def check_status(policy: Object) -> list[FieldError]:
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
         where = f"status.typeChecking.expressionWarnings[{index}]"
-        errors += [field.required(f"{where}.{name}") for name in ("warning", "fieldRef") if not warning[name].strip()]
+        given = {"warning": warning["warning"], "fieldRef": warning["fieldRef"].strip()}
+        errors += [field.required(f"{where}.{name}") for name, text in given.items() if not text]
     return errors
 
 
@@ -195,7 +198,7 @@ def _check_annotation(annotation: Object, policy: str, environment: Environment,
 
 
 def _check_mutation(mutation: Object, environment: Environment, path: str) -> list[FieldError]:
-    errors = rules.check_choice(mutation, "patchType", _PATCH_TYPES, path, required=True)
+    errors = [*checks.validate_enum(f"{path}.patchType", mutation["patchType"], _PATCH_TYPES)]
     if errors:
         return errors
     chosen = mutation["patchType"]

@@ -26,9 +26,12 @@ _MOST_CONDITIONS = 64
 def check_choice(
     obj: Object, name: str, choices: Sequence[str], path: str, *, required: bool = False
 ) -> list[FieldError]:
-    """Validate an enum field. required: reject an absent or empty field."""
+    """Validate an enum field that is a pointer in Go, so that an empty one is not missing but unsupported.
+
+    required: reject an absent field.
+    """
     value = obj.get(name)
-    if value is None or (required and not value):
+    if value is None:
         return [field.required(f"{path}.{name}")] if required else []
     return [] if value in choices else [field.not_supported(f"{path}.{name}", value, choices)]
 
