@@ -10,7 +10,7 @@ from podless.kinds import scaling
 from podless.kinds.compiled import Compiled
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults, Reads, Strategy
+from podless.kinds.strategy import NOT_STATUS, Checking, Faults, Reads, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.runtime.jsonobject import Object
@@ -31,6 +31,7 @@ class CustomStrategy(Strategy[Kind]):
 
     allow_unconditional_update = False
     has_generation = True
+    status_resets = NOT_STATUS
     reads = Reads(by_namespace=False)
     checking = Checking(repeats=False)
     ordered = False

@@ -18,6 +18,8 @@ from podless.structs.structs import Struct
 
 Faults = Sequence[FieldError]
 
+NOT_STATUS = (("metadata",), ("spec",))  # status_resets of kinds whose status write changes nothing else
+
 
 class KindNames(Protocol):
     """The part of a kind that strategies use."""
@@ -55,16 +57,13 @@ class MetadataPolicy(NamedTuple):
     on_update, on_status: how often a write repeats the errors of metadata as a whole, and of its immutable fields. A
     real server validates them once for all kinds, and again in the rules of most (ValidateObjectMetaUpdate).
     qualified_finalizers: finalizers need a domain, or are the server's own. drops_namespace: a namespace in a
-    cluster-scoped object is dropped; otherwise it is an error. status_keeps_labels, status_keeps_all: metadata that a
-    status write does not change.
+    cluster-scoped object is dropped; otherwise it is an error.
     """
 
     on_update: tuple[int, int] = (1, 1)
     on_status: tuple[int, int] = (0, 1)
     qualified_finalizers: bool = True
     drops_namespace: bool = True
-    status_keeps_labels: bool = False
-    status_keeps_all: bool = False
 
 
 class Reads(NamedTuple):
@@ -99,9 +98,9 @@ class Strategy(Generic[K]):
 
     naming: validate a name, and a generateName. allow_unconditional_update: an update may omit the resourceVersion.
     allow_create_on_update: an update creates a missing object. has_generation: metadata.generation counts changes.
-    reset_fields: paths that a write does not change, if more than the status. ordered: objects are stored in the field
-    order of their struct, not with sorted keys. rearranged: they are sorted into that order when stored, because the
-    rules append fields.
+    reset_fields: paths that a write does not change, if more than the status. status_resets: paths that a status write
+    does not change. ordered: objects are stored in the field order of their struct, not with sorted keys. rearranged:
+    they are sorted into that order when stored, because the rules append fields.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -109,6 +108,7 @@ class Strategy(Generic[K]):
     allow_create_on_update = False
     has_generation = False
     reset_fields: tuple[tuple[str, ...], ...] = ()
+    status_resets: tuple[tuple[str, ...], ...] = (("spec",),)
     ordered = True
     rearranged = False
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
@@ -302,6 +302,10 @@ class Strategy(Generic[K]):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Return warnings about an accepted write."""
+        return []
+
+    def list_status_warnings(self, obj: Object) -> list[str]:
+        """Return warnings about an accepted status write."""
         return []
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:

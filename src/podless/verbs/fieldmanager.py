@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -23,9 +24,7 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 
 _STATUS = sets.make_set(("f:status",))
-_SPEC = sets.make_set(("f:spec",))
-_SPEC_AND_LABELS = sets.make_set(("f:metadata", "f:labels"), ("f:spec",))
-_NOT_STATUS = sets.make_set(("f:metadata",), ("f:spec",))  # a custom object's status endpoint does not write these
+_SPEC = (("spec",),)  # what a status write to a custom object resets in older releases
 
 
 _SCALE_PLACE = WriteTarget(
@@ -125,15 +124,17 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     """
     if subresource == "status":
         names = [name for name, known in kind.by_version.items() if known.status]
-        own = _SPEC_AND_LABELS if kind.strategy.metadata.status_keeps_labels else _SPEC
-        whole = kind.custom or kind.strategy.metadata.status_keeps_all
-        whole = whole and (not kind.custom or has("StatusResetsMetadata"))
-        return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
+        resets = kind.strategy.status_resets
+        if kind.custom and not has("StatusResetsMetadata"):
+            resets = _SPEC
+        return dict.fromkeys(map(kind.api_version, names), _make_set(resets))
     if resets := kind.strategy.for_subresource(subresource).reset_fields:
-        return {
-            kind.api_version(version.name): sets.make_set(*(tuple(f"f:{name}" for name in path) for path in resets))
-        }
+        return {kind.api_version(version.name): _make_set(resets)}
     return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}
+
+
+def _make_set(paths: Iterable[tuple[str, ...]]) -> Fields:
+    return sets.make_set(*(tuple(f"f:{name}" for name in path) for path in paths))
 
 
 def fields_of_created(call: Call, obj: Object, manager: str) -> None:

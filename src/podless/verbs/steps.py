@@ -220,6 +220,8 @@ def validate_changed(write: Write) -> None:
         strategy.drop_unknown_fields(call.version, obj)
     if not below:
         _warn(call, obj, old)
+    elif below == "status":
+        call.warnings += strategy.list_status_warnings(obj)
 
 
 def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:

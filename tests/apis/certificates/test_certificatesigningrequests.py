@@ -45,3 +45,23 @@ def test_a_certificate_has_no_headers() -> None:
     assert reported(SIGNING_REQUESTS, spec(), status)[-1] == (
         'status.certificate: Invalid value: "<certificate data>": no PEM block headers are permitted'
     )
+
+
+_APPROVED = {"type": "Approved", "status": "True", "message": "a"}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ([{**_APPROVED, "message": "b"}], [_APPROVED]),
+        ([_APPROVED, {**_APPROVED, "message": "b"}], [_APPROVED, {**_APPROVED, "message": "b"}]),
+        ([], []),
+    ],
+)
+def test_a_status_write_keeps_the_conditions_of_the_approver(given: list[Any], wanted: list[Any]) -> None:
+    strategy, version = SIGNING_REQUESTS.strategy, SIGNING_REQUESTS.versions[0]
+    old = {"metadata": {}, "spec": spec(), "status": {"conditions": [dict(_APPROVED)]}}
+    obj = {"metadata": {}, "spec": spec(), "status": {"conditions": [dict(one) for one in given]}}
+    strategy.prepare_status(version, obj, old)
+    kept = [{name: one[name] for name in ("type", "status", "message")} for one in obj["status"]["conditions"]]
+    assert kept == wanted

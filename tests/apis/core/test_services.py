@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -330,3 +331,15 @@ def test_endpoints_with_odd_forms_are_told(labels: dict[str, str], count: int) -
         "subsets[0].addresses[0].ip",
         "subsets[0].notReadyAddresses[0].ip",
     ][:count]
+
+
+def test_a_status_with_odd_forms_of_addresses_is_told(client: Client) -> None:
+    name = f"odd-{uuid.uuid4().hex[:8]}"
+    spec = {"type": "LoadBalancer", "ports": [PORT]}
+    assert client.post(PATH, {"metadata": {"name": name}, "spec": spec}).status == 201
+    accepted, wrong = ({"status": {"loadBalancer": {"ingress": [{"ip": ip}]}}} for ip in ("FC00::1", "010.0.0.1"))
+    answer = client.merge(f"{PATH}/{name}/status", accepted)
+    text = 'IPv6 address \\"FC00::1\\" should be in RFC 5952 canonical format (\\"fc00::1\\")'
+    assert answer.headers["Warning"] == f'299 - "status.loadBalancer.ingress[0]: {text}"'
+    answer = client.merge(f"{PATH}/{name}/status", wrong)
+    assert (answer.status, "Warning" in answer.headers) == (422, False)

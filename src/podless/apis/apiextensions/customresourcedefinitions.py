@@ -9,7 +9,7 @@ from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Deletion, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Checking, Deletion, Faults, MetadataPolicy
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
@@ -26,6 +26,7 @@ class DefinitionStrategy(TypedStrategy):
 
     allow_unconditional_update = False
     has_generation = True
+    status_resets = NOT_STATUS
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
     deletion = Deletion(graceful=False)
     checking = Checking(preload=True, repeats=False)

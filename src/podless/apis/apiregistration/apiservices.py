@@ -9,7 +9,7 @@ from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -43,6 +43,7 @@ class APIServiceStrategy(StatusStrategy):
 
     allow_unconditional_update = False
     reset_fields: tuple[tuple[str, ...], ...] = (("status",),)
+    status_resets = NOT_STATUS
     metadata = MetadataPolicy(qualified_finalizers=False)
     naming = names.PATH_SEGMENTS
 

@@ -23,7 +23,8 @@ _TYPES = ("Recreate", "RollingUpdate")
 class DeploymentStrategy(ReplicasStrategy):
     """Strategy of Deployment."""
 
-    metadata = MetadataPolicy(on_update=(0, 1), status_keeps_labels=True)
+    metadata = MetadataPolicy(on_update=(0, 1))
+    status_resets = (("spec",), ("metadata", "labels"))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]

@@ -40,6 +40,7 @@ class SigningRequestStrategy(StatusStrategy):
     """Strategy of CertificateSigningRequest, whose spec is immutable. Approval has its own subresource."""
 
     reset_fields: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
+    status_resets = (("spec",), ("status", "conditions"))
     metadata = MetadataPolicy(on_status=(1, 1))
     reads = Reads(by_namespace=False)
     sets_certificate = False
@@ -54,7 +55,10 @@ class SigningRequestStrategy(StatusStrategy):
         obj["spec"] = old["spec"]
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Keep the spec, and the conditions of the approver if none was added or removed."""
         super().prepare_status(version, obj, old)
+        for sort in (_APPROVED, _DENIED):
+            _keep_conditions(obj, old, sort)
         _date(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -227,6 +231,15 @@ def _certificate_fault(pem: bytes) -> str:
 
 def _conditions_of(obj: Object, sort: str) -> list[Object]:
     return [one for one in each(obj["status"].get("conditions") or []) if one.get("type") == sort]
+
+
+def _keep_conditions(obj: Object, old: Object, sort: str) -> None:
+    """Restore the conditions of a type, unless their number has changed."""
+    known = _conditions_of(old, sort)
+    places = [place for place, one in enumerate(each(_all(obj))) if one.get("type") == sort]
+    if len(places) == len(known):
+        for place, one in zip(each(places), known, strict=True):
+            obj["status"]["conditions"][place] = one
 
 
 def _date(obj: Object, old: Object) -> None:

@@ -103,13 +103,20 @@ class PodStrategy(DescribedStrategy):
         return validate_pod_update(obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        for part in ("podIPs", "hostIPs"):
-            for place, one in enumerate(each(obj["status"].get(part) or ())):
-                warnings += addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
         return check_status(obj, old)
+
+    def list_status_warnings(self, obj: Object) -> list[str]:
+        return [
+            text
+            for part in ("podIPs", "hostIPs")
+            for place, one in enumerate(each(obj["status"].get(part) or ()))
+            for text in addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
+        ]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return not is_same(obj["spec"], old["spec"])
+
+    status_resets = (("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences"))
 
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
         return _BELOW.get(subresource, self)

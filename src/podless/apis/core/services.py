@@ -114,6 +114,13 @@ class ServiceStrategy(TypedStrategy):
         why = "may only be used when `spec.type` is 'LoadBalancer'"
         return [field.forbidden("status.loadBalancer.ingress", why)] if _assigned_addresses(obj) else []
 
+    def list_status_warnings(self, obj: Object) -> list[str]:
+        return [
+            text
+            for place, one in enumerate(each(_assigned_addresses(obj)))
+            for text in addresses.address_warnings(f"status.loadBalancer.ingress[{place}]", one.get("ip") or "")
+        ]
+
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
 

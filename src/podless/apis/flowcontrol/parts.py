@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -19,6 +19,7 @@ class FlowStrategy(SpecStrategy):
     """Strategy with a status subresource and metadata.generation."""
 
     metadata = MetadataPolicy(on_update=(1, 0))
+    status_resets = NOT_STATUS
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)

@@ -9,7 +9,7 @@ from podless.apis.shared.checks import Errors
 from podless.apis.shared.conditions import validate_conditions
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -21,7 +21,8 @@ class DeviceTaintRuleStrategy(SpecStrategy):
     """Strategy of DeviceTaintRule. timeAdded changes with the effect."""
 
     allow_unconditional_update = False
-    metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 1), status_keeps_all=True)
+    metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 1))
+    status_resets = NOT_STATUS
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         taint = obj["spec"]["taint"]

@@ -7,7 +7,7 @@ from podless.apis.shared.carried import keep_metadata, put_part
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Checking, Faults
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
@@ -19,7 +19,7 @@ RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
 class ResourceClaimStrategy(StatusStrategy):
     """Strategy of ResourceClaim, whose spec is immutable."""
 
-    metadata = MetadataPolicy(status_keeps_all=True)
+    status_resets = NOT_STATUS
     checking = Checking(preload=True, cost=parts.STRAIN)
 
     def load_rules(self) -> None:

@@ -11,7 +11,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import validate_reason
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -34,7 +34,8 @@ class CSINodeStrategy(StatusStrategy):
     """Strategy of CSINode. Drivers can be added and removed; of existing ones only the volume limit is mutable."""
 
     allow_unconditional_update = False
-    metadata = MetadataPolicy(on_update=(1, 0), status_keeps_all=True)
+    metadata = MetadataPolicy(on_update=(1, 0))
+    status_resets = NOT_STATUS
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)

@@ -13,7 +13,7 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -33,6 +33,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0))
+    status_resets = NOT_STATUS
     blank: ClassVar[Object] = {"attached": False}
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:

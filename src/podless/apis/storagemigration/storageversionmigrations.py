@@ -7,7 +7,7 @@ from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.objectmeta import IMMUTABLE
 from podless.runtime.jsonobject import Object
@@ -25,7 +25,8 @@ class MigrationStrategy(StatusStrategy):
     """Strategy of StorageVersionMigration. The resource and final conditions are immutable."""
 
     allow_unconditional_update = False
-    metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1), status_keeps_all=True)
+    metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1))
+    status_resets = NOT_STATUS
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
