@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.apis.discovery.group import ENDPOINT_SLICES
 from tests.conftest import Client
 
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
@@ -48,3 +49,19 @@ def test_releases_without_strict_addresses_accept_other_forms_of_ipv4(address: s
     with Server(tls=False, kubernetes_version="1.33", default_accounts=False) as server:
         client = Client(server.url, server.token)
         assert client.post(SLICES, endpoint_slice("IPv4", address)).status == 201
+
+
+@pytest.mark.parametrize(
+    ("manager", "sort", "wanted"),
+    [
+        ("me", "IPv6", ["endpoints[0].addresses[0]"]),
+        ("endpointslice-controller.k8s.io", "IPv6", []),
+        ("endpointslicemirroring-controller.k8s.io", "FQDN", ["spec.addressType"]),
+        ("", "FQDN", ["spec.addressType", "endpoints[0].addresses[0]"]),
+    ],
+)
+def test_odd_forms_are_told_except_those_of_controllers(manager: str, sort: str, wanted: list[str]) -> None:
+    labels = {"endpointslice.kubernetes.io/managed-by": manager}
+    obj = endpoint_slice(sort, "FC00::1") | {"metadata": {"labels": labels}}
+    found = ENDPOINT_SLICES.strategy.list_warnings(ENDPOINT_SLICES.versions[0], obj, None)
+    assert [text.partition(": ")[0] for text in found] == wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.storage.group import STORAGE_CLASSES
+from podless.apis.storage.group import CSI_STORAGE_CAPACITIES, STORAGE_CLASSES
 from tests.conftest import Client
 
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
@@ -42,3 +42,21 @@ def test_changes_are_reported_after_what_is_invalid(client: Client) -> None:
         ("provisioner", "FieldValueInvalid"),
         ("volumeBindingMode", "FieldValueInvalid"),
     ]
+
+
+_ZONE = "failure-domain.beta.kubernetes.io/zone"
+_GONE = 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
+
+
+def test_deprecated_labels_are_told() -> None:
+    obj = {"allowedTopologies": [term("a"), term("b", _ZONE)]}
+    assert STORAGE_CLASSES.strategy.list_warnings(STORAGE_CLASSES.versions[0], obj, None) == [
+        f"allowedTopologies[1].matchLabelExpressions[1].key: {_GONE}"
+    ]
+    selector = {"matchExpressions": [{"key": _ZONE, "operator": "Exists"}], "matchLabels": {_ZONE: "a", "b": "c"}}
+    version = CSI_STORAGE_CAPACITIES.versions[0]
+    assert CSI_STORAGE_CAPACITIES.strategy.list_warnings(version, {"nodeTopology": selector}, None) == [
+        f"nodeTopology.matchExpressions[0].key: {_ZONE} is {_GONE}",
+        f"nodeTopology.matchLabels.{_ZONE}: {_GONE}",
+    ]
+    assert not CSI_STORAGE_CAPACITIES.strategy.list_warnings(version, {}, None)

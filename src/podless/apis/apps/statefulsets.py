@@ -107,6 +107,10 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = super().list_warnings(version, obj, old)
+        for place, claim in enumerate(each(obj["spec"].get("volumeClaimTemplates") or ())):
+            path = f"spec.volumeClaimTemplates[{place}]"
+            # the paths of kube-apiserver differ between create and update
+            found += podspec.claim_spec_warnings(claim["spec"], path if old is None else f"{path}.Spec")
         return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
 
 

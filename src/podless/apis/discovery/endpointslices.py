@@ -22,6 +22,8 @@ from podless.runtime.release import has
 
 _TYPES = ("FQDN", "IPv4", "IPv6")
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20000, 8
+_MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
+_CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 _DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
 
 
@@ -58,9 +60,10 @@ class EndpointSliceStrategy(TypedStrategy):
         return errors
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        if obj["addressType"] == "FQDN":
-            return [_DOMAINS] if old is None else []
-        found = []
+        """Warn about forms of addresses, except those of the controllers, which are in canonical form."""
+        found = [_DOMAINS] if old is None and obj["addressType"] == "FQDN" else []
+        if (obj["metadata"].get("labels") or {}).get(_MANAGED_BY) in _CONTROLLERS:
+            return found
         for place, endpoint in enumerate(each(obj.get("endpoints") or [])):
             for index, address in enumerate(each(endpoint.get("addresses") or [])):
                 found += addresses.address_warnings(f"endpoints[{place}].addresses[{index}]", address)

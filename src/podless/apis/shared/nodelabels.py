@@ -23,9 +23,29 @@ def warn_of_label(label: str) -> str:
     return f'deprecated since {new[1]}; use "{new[0]}" instead' if new is not None else ""
 
 
-def of_terms(terms: Collection[Object], path: str, expressions: str = "matchExpressions") -> Iterator[str]:
-    """Yield the warnings about deprecated labels in node selector terms. expressions: the field of the requirements."""
+def of_terms(terms: Collection[Object], path: str) -> Iterator[str]:
+    """Yield the warnings about deprecated labels in node selector terms."""
     for place, term in enumerate(each(terms)):
-        for index, one in enumerate(each(term.get(expressions) or [])):
+        yield from _of_expressions(term, f"{path}[{place}]")
+
+
+def of_topologies(terms: Collection[Object], path: str) -> Iterator[str]:
+    """Yield the warnings about deprecated labels in topology selector terms."""
+    for place, term in enumerate(each(terms)):
+        for index, one in enumerate(each(term.get("matchLabelExpressions") or [])):
             if text := warn_of_label(one.get("key") or ""):
-                yield f"{path}[{place}].{expressions}[{index}].key: {one['key']} is {text}"
+                yield f"{path}[{place}].matchLabelExpressions[{index}].key: {text}"
+
+
+def of_selector(selector: Object, path: str) -> Iterator[str]:
+    """Yield the warnings about deprecated labels in a label selector for nodes."""
+    yield from _of_expressions(selector, path)
+    for label in sorted(each(selector.get("matchLabels") or {})):
+        if text := warn_of_label(label):
+            yield f"{path}.matchLabels.{label}: {text}"
+
+
+def _of_expressions(term: Object, path: str) -> Iterator[str]:
+    for index, one in enumerate(each(term.get("matchExpressions") or [])):
+        if text := warn_of_label(one.get("key") or ""):
+            yield f"{path}.matchExpressions[{index}].key: {one['key']} is {text}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podless.apis.shared import nodelabels
 from podless.apis.shared.checks import immutable_error, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
@@ -34,6 +35,9 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         if topology != old.get("nodeTopology"):
             errors.append(immutable_error("nodeTopology", gostructs.format_struct(LABEL_SELECTOR, topology)))
         return [*errors, *validate_immutable_fields(obj, old, "storageClassName")]
+
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        return [*nodelabels.of_selector(obj.get("nodeTopology") or {}, "nodeTopology")]
 
 
 STRATEGY = CSIStorageCapacityStrategy()

@@ -49,8 +49,7 @@ class StorageClassStrategy(TypedStrategy):
         return [*errors, *validate_immutable_fields(obj, old, "volumeBindingMode")]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        terms = obj.get("allowedTopologies") or []
-        return [*nodelabels.of_terms(terms, "allowedTopologies", "matchLabelExpressions")]
+        return [*nodelabels.of_topologies(obj.get("allowedTopologies") or [], "allowedTopologies")]
 
 
 def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
