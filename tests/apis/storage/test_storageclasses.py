@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from podless.apis.storage.group import CSI_STORAGE_CAPACITIES, STORAGE_CLASSES
+from podless.meta import field
 from tests.conftest import Client
 
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
@@ -21,9 +24,22 @@ def term(*keys: str) -> dict[str, Any]:
     return {"matchLabelExpressions": [{"key": key, "values": ["v"]} for key in keys]}
 
 
-def test_an_empty_term_is_a_duplicate() -> None:
-    wanted = 'allowedTopologies[1].matchLabelExpressions: Duplicate value: ""'
-    assert faults(allowedTopologies=[term("a"), term()]) == [wanted]
+@pytest.mark.parametrize(
+    ("terms", "wanted"),
+    [
+        ([term()], [0]),
+        ([term("a"), term()], [1, 1]),
+        ([term("a"), term("b"), term("a"), term("a")], [2, 3, 3]),
+        ([term("a")] * 400, field.MOST),
+    ],
+)
+def test_a_term_is_reported_for_each_equal_one_before_it(terms: list[Any], wanted: Any) -> None:
+    """An empty term is reported once more for each term of the class."""
+    found = faults(allowedTopologies=terms)
+    if isinstance(wanted, int):
+        assert len(found) == wanted
+    else:
+        assert found == [f'allowedTopologies[{place}].matchLabelExpressions: Duplicate value: ""' for place in wanted]
 
 
 def test_a_repeated_key_is_reported_after_its_name() -> None:
