@@ -72,10 +72,20 @@ def test_what_the_command_is_told() -> None:
 
 
 def test_half_a_provider_is_no_provider() -> None:
-    with pytest.raises(StartError, match="an OIDC issuer must be an https URL"):
+    with pytest.raises(StartError, match="--oidc-client-id requires --oidc-issuer-url"):
         parsed("--oidc-client-id", "c")
-    with pytest.raises(StartError, match="requires a client ID"):
+    with pytest.raises(StartError, match="--oidc-issuer-url requires --oidc-client-id"):
         parsed("--oidc-issuer-url", "https://i")
+    with pytest.raises(StartError, match="an OIDC issuer must be an https URL, not 'http://i'"):
+        parsed("--oidc-issuer-url", "http://i", "--oidc-client-id", "c")
+
+
+@pytest.mark.parametrize("option", ["runtime-config", "disable-builtin"])
+def test_an_error_names_its_option_once(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed(f"--{option}", "nonsense=true" if option == "runtime-config" else "nonsense")
+    said = capsys.readouterr().err
+    assert f"argument --{option}: nonsense is " in said
 
 
 @pytest.mark.parametrize("text", ["a=h:1", "a/b", "a/b=h", "a/b=h:x", "a/b/c=h:1", "/b=h:1", "a/=h:1", "a/b:x=h:1"])

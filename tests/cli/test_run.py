@@ -56,6 +56,22 @@ def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\n---\nkind: X\n", "1: an object needs apiVersion and kind"),
+        ("kind: X\napiVersion: v1\nmetadata: {name: x}\n---\n- 1\n", "4: not an object"),
+        ("a: [\n", "1: yaml: line 1: did not find expected node content"),
+    ],
+)
+def test_an_error_of_a_manifest_has_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    assert main(["run", "--apply", str(tmp_path), "--", "true"]) == 1
+    assert capsys.readouterr().err == f"podless: {tmp_path}/a.yaml:{said}\n"
+
+
 def test_chaos_tells_its_seed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--enable-faults", "--chaos", "7", "--", "true"]) == 0
     assert capsys.readouterr().err == "podless: chaos: seed 7; to get the same faults again, use --chaos 7\n"

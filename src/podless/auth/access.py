@@ -69,10 +69,12 @@ class OIDC:
     )
 
     def __post_init__(self) -> None:
+        if not self.issuer:
+            raise BadAccess("--oidc-client-id requires --oidc-issuer-url")
         if not self.issuer.startswith("https://"):
             raise BadAccess(f"an OIDC issuer must be an https URL, not {self.issuer!r}")
         if not self.client_id:
-            raise BadAccess("an OIDC issuer requires a client ID (--oidc-client-id)")
+            raise BadAccess("--oidc-issuer-url requires --oidc-client-id")
         for name in self.algorithms:
             if name not in ALGORITHMS:
                 raise BadAccess(f"unknown signature algorithm {name!r}: use one of {', '.join(ALGORITHMS)}")

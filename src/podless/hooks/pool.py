@@ -456,7 +456,8 @@ def _explain_load(shown: str, told: Object) -> str:
         return f"{shown}: the worker ended while it loaded the hooks"
     file = told.get("file") or ""
     if not file or file.startswith(("<frozen ", _HERE)):  # raised before the first line of the hooks
-        return f"{shown}: {told['why']}"
+        why = str(told["why"])
+        return why if why.startswith(f"{shown}: ") else f"{shown}: {why}"
     return f"{file}:{told['line']}: {told['type']}: {told['why']}"
 
 

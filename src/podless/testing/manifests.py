@@ -65,10 +65,13 @@ def _of_text(name: str, raw: bytes) -> Iterator[Object]:
         try:
             obj = read(document.raw)
         except (serializer.YAMLError, serializer.JSONError) as error:
-            raise ValueError(f"{Path(name).name}: line {document.line + 1}: {error}") from None
+            raise ValueError(f"{name}:{document.line + 1}: {error}") from None
         if not isinstance(obj, dict):
-            raise ValueError(f"{name}: line {document.line + 1}: no object")
-        yield from _of_document(obj)
+            raise ValueError(f"{name}:{document.line + 1}: not an object")
+        try:
+            yield from _of_document(obj)
+        except ValueError as error:
+            raise ValueError(f"{name}:{document.line + 1}: {error}") from None
 
 
 def _of_document(obj: Object) -> Iterator[Object]:
