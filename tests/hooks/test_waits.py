@@ -384,13 +384,14 @@ def test_a_worker_polls_as_long_as_questions_come_soon(monkeypatch: pytest.Monke
     assert not ask_after(worker.Polling(able=False), clock, POLLED / 2)
 
 
-def test_a_worker_polls_on_after_a_rare_disturbance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_polls_for_the_next_question_after_a_rare_disturbance(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, polling = Clock(monkeypatch), worker.Polling(able=True)
     for number in range(100):
         assert ask_after(polling, clock, POLLED / 2)
         polling.start_wait()
-        clock.yielded = POLLED / 4 if number % 10 == 0 else 0.000001
-        assert polling.goes_on()
+        disturbed = number % 10 == 0
+        clock.yielded = POLLED / 4 if disturbed else 0.000001
+        assert polling.goes_on() is not disturbed
 
 
 def test_a_worker_whose_processor_others_want_polls_less_and_less(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,9 +65,8 @@ class Polling:
         now = time.monotonic()
         if now - before > _CONTENDED:
             rest, self._rest = self._rest, min(self._rest * 2 or _REST, _REST_MOST)
-            if rest:
-                self._resting = now + rest
-                return False
+            self._resting = now + rest
+            return False
         return now - self._since < POLLED
 
 
