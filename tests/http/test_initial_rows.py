@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
+from podless.app import App
 from podless.cache.entry import Entry
 from podless.http.message import Stream, settle_answer
 from podless.kinds import view
@@ -32,17 +35,42 @@ async def test_an_object_is_decoded_once_for_all_watches_that_show_it_as_a_row(m
             body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {data: data}}
             await ask_app(app, *(("POST", PATH) if times == 1 else ("PUT", f"{PATH}/one")), body)
             for _ in range(3):
-                request = make_request(
-                    app, "GET", PATH, None, "", {"watch": "true", "fieldSelector": "metadata.name=one"}
-                )
-                request.headers["accept"] = TABLE
-                answer = await settle_answer(app.handler(request))
-                assert isinstance(answer, Stream)
-                lines = Lines()
-                lines._stop = answer.start(lines)
-                event = await lines.next()
-                assert event is not None
+                event = await first_event(app, "one")
                 assert event["object"]["rows"][0]["cells"][:2] == ["one", 1]
                 assert event["object"]["columnDefinitions"]
-                lines.stop()
             assert len([key for key in decoded if key.endswith("/one")]) == times
+
+
+async def test_the_garbage_collector_rests_while_a_long_object_becomes_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    enabled: dict[str, bool] = {}
+    load_inner = view.load_inner
+
+    def load(kind: Kind, version: Version, entry: Entry) -> Object:
+        enabled[entry.key.rpartition("/")[2]] = gc.isenabled()
+        return load_inner(kind, version, entry)
+
+    monkeypatch.setattr(view, "load_inner", load)
+    monkeypatch.setattr(view, "_LONG", 10_000)  # so short that work on it stays on the loop
+    async with Server() as server:
+        app = server._running()
+        for name, size in (("short", 10), ("long", 20_000)):
+            body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "x" * size}}
+            await ask_app(app, "POST", PATH, body)
+            await first_event(app, name)
+            assert gc.isenabled()
+    assert enabled == {"short": True, "long": False}
+
+
+async def first_event(app: App, name: str) -> Object:
+    """Watch an object as a Table, and return the first event."""
+    assert app.handler is not None
+    request = make_request(app, "GET", PATH, None, "", {"watch": "true", "fieldSelector": f"metadata.name={name}"})
+    request.headers["accept"] = TABLE
+    answer = await settle_answer(app.handler(request))
+    assert isinstance(answer, Stream)
+    lines = Lines()
+    lines._stop = answer.start(lines)
+    event = await lines.next()
+    assert event is not None
+    lines.stop()
+    return event

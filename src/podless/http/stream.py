@@ -205,8 +205,12 @@ class WatchStream:
         return self._table_line(item.type, found, str(item.entry.revision))
 
     def _make_row(self, kind: Kind, version: Version, entry: Entry) -> table.Row:
-        obj = view.load_inner(kind, version, entry)
-        return table.make_row(self._layout(), obj, self._include, self._form.version)
+        with view.pause_collector(entry):
+            obj = view.load_inner(kind, version, entry)
+            try:
+                return table.make_row(self._layout(), obj, self._include, self._form.version)
+            finally:
+                del obj  # freed before the collector runs again
 
     def _initial_row(self, kind: Kind, version: Version, entry: Entry) -> table.Row:
         """Return the row of an object of the initial state, shared with lists and other watches."""
