@@ -53,3 +53,16 @@ def test_a_rule_is_new_in_a_release(files: Path, capsys: pytest.CaptureFixture[s
     assert main(command) == 0
     assert main([*command, "--kubernetes-version", "1.33"]) == 2
     assert "undeclared reference to 'isSemver'" in capsys.readouterr().err
+
+
+def test_a_constant_is_shown(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "true", "--object", "a.yaml"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "true => true"
+
+
+@pytest.mark.parametrize("text", [OBJECT, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"])
+def test_a_schema_is_a_definition_or_a_schema(files: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "other.yaml").write_text(text)
+    assert main(["eval", "true", "--object", "a.yaml", "--schema", "other.yaml"]) == 2
+    said = "podless: other.yaml: neither a CustomResourceDefinition nor an openAPIV3Schema\n"
+    assert capsys.readouterr() == ("", said)

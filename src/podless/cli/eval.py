@@ -70,6 +70,8 @@ def run(options: argparse.Namespace) -> int:
         whole = {"value": format_value(found.value), "error": found.error, "type": found.type}
         print(json.dumps({**whole, "cost": found.cost, "estimate": found.estimate, "steps": steps}, indent=2))
     else:
+        if not found.steps:  # a constant
+            print(f"{options.rule} => {found.error or format_value(found.value)}")
         for step in found.steps:
             said = step.value if not step.error else f"error: {step.error}"
             print(f"{'  ' * step.depth}{step.text} => {said}")
@@ -93,7 +95,7 @@ def _read_document(name: str) -> Object:
     except JSONError as error:
         raise CannotCheck(f"{source.name}: {error.message}") from None
     if not isinstance(value, dict):
-        raise CannotCheck(f"{source.name}: no object")
+        raise CannotCheck(f"{source.name}: not an object")
     return value
 
 
@@ -102,12 +104,15 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
     if options.schema is None:
         return None
     given = _read_document(options.schema)
-    if given.get("kind") != "CustomResourceDefinition":
+    if "kind" not in given and "apiVersion" not in given:
         return given
+    spec = given.get("spec")
+    if given.get("kind") != "CustomResourceDefinition" or not isinstance(spec, dict):
+        raise CannotCheck(f"{options.schema}: neither a CustomResourceDefinition nor an openAPIV3Schema")
     wanted = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
-    versions = [one for one in given["spec"].get("versions") or () if one.get("name") == wanted]
+    versions = [one for one in spec.get("versions") or () if one.get("name") == wanted]
     if not versions:
-        raise CannotCheck(f"{options.schema}: no version {wanted}")
+        raise CannotCheck(f"{options.schema}: the definition has no version {wanted}; name one with --version")
     schema: Object = (versions[0].get("schema") or {}).get("openAPIV3Schema") or {}
     return schema
 
