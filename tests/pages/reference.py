@@ -358,8 +358,13 @@ def write_configuration() -> str:
         key = field.name.replace("_", "-")
         kind = "list of strings" if "Sequence" in str(field.type) else config._KINDS.get(field.name, str).__name__
         kind = {"str": "string", "bool": "boolean", "int": "integer"}.get(kind, kind)
-        default = "" if field.default in ((), None, "") else f"`{str(field.default).lower()}`"
-        page += _row(f"`{key}`", kind, _sentence(_help(options[field.name])), default)
+        about = _help(options[field.name]).removesuffix(" (repeatable)")
+        about, _, default = (
+            about.removesuffix(")").partition(" (default: ") if " (default: " in about else (about, "", "")
+        )
+        if field.default not in ((), None, "", 0) or isinstance(field.default, bool):
+            default = f"`{str(field.default).lower()}`"
+        page += _row(f"`{key}`", kind, _sentence(about), default)
     return page
 
 

@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
         "--openapi",
         metavar="FILE",
         action="append",
-        help="OpenAPI document of a cluster (v2 or v3), for other kinds",
+        help="OpenAPI document of a cluster (v2 or v3), for other kinds (repeatable)",
     )
     parser.add_argument("--field-validation", choices=VALIDATIONS, help="how to treat unknown fields (default: strict)")
     parser.add_argument("--ignore-unknown", action="store_true", default=None, help="skip objects of unknown kinds")
@@ -59,7 +59,10 @@ def add(commands: Any) -> None:
         help=f"Kubernetes releases to check against: {features.SPANS} (default: {features.DEFAULT})",
     )
     parser.add_argument(
-        "--exclude", metavar="PATTERN", action="append", help="file or folder names to skip in folders (repeatable)"
+        "--exclude",
+        metavar="PATTERN",
+        action="append",
+        help="pattern of file and folder names to skip in folders (repeatable)",
     )
     parser.add_argument(
         "--explain-cost", action="store_true", default=None, help="list the estimated costs of validation rules"

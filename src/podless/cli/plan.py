@@ -117,7 +117,7 @@ def _add_way(how: Any) -> None:
         metavar="PATTERN",
         action="append",
         default=[],
-        help="file or folder names to skip in folders (repeatable)",
+        help="pattern of file and folder names to skip in folders (repeatable)",
     )
     how.add_argument(
         "--prune",
