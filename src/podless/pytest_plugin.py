@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "podless_crds", "files and folders with CustomResourceDefinitions to install in each server", "paths", []
     )
-    parser.addini("podless_objects", "objects that each podless server begins with: files and folders", "paths", [])
+    parser.addini("podless_objects", "objects that each server starts with: files and folders", "paths", [])
     parser.addini("podless_kubeconfig", "set KUBECONFIG for each test that has a podless server", "bool", False)
 
 

@@ -147,7 +147,7 @@ def test_who_waits_in_vain_is_told_what_there_was(bench: Server, monkeypatch: py
     bench.apply(thing("one", spec={"size": 1}))
     with pytest.raises(Waited, match=r"gadgets/one: object.status.x == 1\n.*no such key: status\n.*\n(.*\n)*.*size: 1"):
         bench.wait("gadget", "one", "object.status.x == 1")
-    with pytest.raises(TimeoutError, match="it is not there"):
+    with pytest.raises(TimeoutError, match="the object does not exist"):
         bench.wait("gadget", "two")
 
 

@@ -127,7 +127,7 @@ async def _watch(app: App, path: str, name: str, test: Test, last: list[Object |
 def _describe_timeout(path: str, name: str, test: Test, seconds: float, last: Object | None) -> str:
     text = f"waited {seconds:g} s for {path}/{name}: {test}"
     if last is None:
-        return f"{text}\nit is not there"
+        return f"{text}\nthe object does not exist"
     if test.said:
         text += f"\nthe expression said: {test.said}"
     metadata = {key: value for key, value in last["metadata"].items() if key != "managedFields"}
