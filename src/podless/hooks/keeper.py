@@ -93,7 +93,7 @@ def _end_children() -> None:
 def _find_children() -> Iterator[int]:
     """Yield the children of this process: those with its number in the fourth field of /proc/NUMBER/stat."""
     own = str(os.getpid()).encode()
-    for name in os.listdir("/proc"):
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 if file.read().rpartition(b")")[2].split()[1] == own:
