@@ -36,14 +36,14 @@ class Team(Resource):
 @kind("", "v1", name="ConfigMap")
 @dataclass(kw_only=True)
 class ConfigMap(Resource):
-    """A ConfigMap, as far as the controller needs one."""
+    """The fields of a ConfigMap that the controller needs."""
 
     metadata: ObjectMeta = field(default_factory=ObjectMeta)
     data: dict[str, str] = field(default_factory=dict)
 
 
 async def reconcile(client: Client, team: Team) -> None:
-    """Make the cluster as a team says."""
+    """Make the cluster match a team."""
     place = ObjectMeta(name=team.metadata.name, namespace=team.metadata.namespace)
     members = {"members": "\n".join(team.spec.members)}
     await client.apply(ConfigMap(metadata=place, data=members), manager="teams", force=True)
@@ -53,7 +53,7 @@ async def reconcile(client: Client, team: Team) -> None:
 
 
 async def run(client: Client) -> None:
-    """Reconcile all teams, for ever."""
+    """Reconcile all teams until the task is cancelled."""
     async for event in client.watch(Team, everywhere=True):
         if event.type != "DELETED":
             await reconcile(client, event.obj)

@@ -14,7 +14,7 @@ BINDING = "members"
 
 @kopf.on.startup()
 def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
-    """Go by the usual configuration, keep no events, and be back soon where the API does not answer."""
+    """Read the kubeconfig, post no events, and retry soon after errors of the API."""
     path = os.environ.get("KUBECONFIG")  # the library looks at it once, when it is imported
     config.load_config(**({"config_file": path} if path else {}))
     settings.posting.enabled = False
@@ -23,17 +23,17 @@ def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
 
 @kopf.on.login()
 def login(**given: Any) -> kopf.ConnectionInfo | None:
-    """Whom kopf itself asks, and as whom: the same, looked up when it starts."""
+    """Give kopf the same server and credentials."""
     return kopf.login_with_kubeconfig(**given) or kopf.login_with_service_account(**given)
 
 
 def namespace_of(team: str) -> str:
-    """The name of a team's namespace."""
+    """Return the name of a team's namespace."""
     return f"team-{team}"
 
 
 def binding(team: str, members: list[str]) -> dict[str, Any]:
-    """What lets the members edit."""
+    """Return the RoleBinding that lets the members edit."""
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "RoleBinding",
@@ -47,7 +47,7 @@ def binding(team: str, members: list[str]) -> dict[str, Any]:
 @kopf.on.resume(GROUP, "v1", "teams", backoff=0.2)
 @kopf.on.update(GROUP, "v1", "teams", field="spec", backoff=0.2)
 def publish(name: str, spec: kopf.Spec, body: kopf.Body, patch: kopf.Patch, **_: Any) -> None:
-    """Bring the namespace and the binding to what the spec says; whatever the API refuses is tried again."""
+    """Make the namespace and the binding match the spec. kopf retries after an error."""
     core, rbac = client.CoreV1Api(), client.RbacAuthorizationV1Api()
     space = {"metadata": {"name": namespace_of(name), "labels": {f"{GROUP}/team": name}}}
     kopf.append_owner_reference(space, owner=body)
@@ -60,7 +60,7 @@ def publish(name: str, spec: kopf.Spec, body: kopf.Body, patch: kopf.Patch, **_:
 
 
 def ensure(create: Any) -> bool:
-    """Make something; False where it is there already."""
+    """Create an object. Return False if it exists."""
     try:
         create()
     except client.ApiException as error:
@@ -72,7 +72,7 @@ def ensure(create: Any) -> bool:
 
 @kopf.on.delete(GROUP, "v1", "teams", backoff=0.2)
 def close(name: str, **_: Any) -> None:
-    """Nobody edits any more; the namespace goes with its owner."""
+    """Delete the binding. The garbage collector deletes the namespace with its owner."""
     try:
         client.RbacAuthorizationV1Api().delete_namespaced_role_binding(BINDING, namespace_of(name))
     except client.ApiException as error:

@@ -16,7 +16,7 @@ OPERATOR = Path(__file__).with_name("teams.py")
 
 @pytest.fixture(scope="module")
 def running(podless: podless.Server) -> Iterator[None]:
-    """The operator, for all tests of this file."""
+    """Run the operator for all tests of this file."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("KUBECONFIG", str(podless.kubeconfig))
         with KopfRunner(["run", "--standalone", "--all-namespaces", str(OPERATOR)], timeout=60) as runner:
@@ -26,7 +26,7 @@ def running(podless: podless.Server) -> Iterator[None]:
 
 @pytest.fixture
 def server(podless: podless.Server, running: None) -> Iterator[podless.Server]:
-    """The server, which has no teams behind the test."""
+    """Return the server, and delete the teams of the test afterwards."""
     yield podless
     for one in podless.list("teams"):
         podless.delete("team", one["metadata"]["name"])

@@ -35,8 +35,9 @@ class ProseFault(NamedTuple):
 
 def files() -> list[Path]:
     """Return the pages that are checked: all except those that are made of texts in the source."""
-    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    pages += sorted((ROOT / "docs").rglob("*.md"))
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")]
+    pages += sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*/README.md")])
+    pages += [ROOT / "src/podless/apis/README.md", ROOT / "tests/conformance/README.md"]
     return [path for path in pages if not path.read_text().startswith("<!-- `python -m tests.pages write`")]
 
 

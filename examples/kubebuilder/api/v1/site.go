@@ -14,7 +14,7 @@ var (
 	AddToScheme  = builder.AddToScheme
 )
 
-// Published is true once everything that serves a site is there.
+// Published is the condition of a site whose objects all exist.
 const Published = "Published"
 
 // Site is a set of pages that are served under one host name.
@@ -26,14 +26,14 @@ type Site struct {
 	Status SiteStatus `json:"status,omitempty"`
 }
 
-// SiteSpec is what is wanted: pages by their names, and how many pods serve them.
+// SiteSpec has the pages by name, and the number of pods that serve them.
 type SiteSpec struct {
 	Host     string            `json:"host,omitempty"`
 	Pages    map[string]string `json:"pages"`
 	Replicas *int32            `json:"replicas,omitempty"`
 }
 
-// SiteStatus is what there is.
+// SiteStatus is the observed state.
 type SiteStatus struct {
 	Pages              int32              `json:"pages,omitempty"`
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`

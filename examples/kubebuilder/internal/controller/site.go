@@ -1,4 +1,4 @@
-// Package controller brings sites about.
+// Package controller reconciles sites.
 package controller
 
 import (
@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// Listed holds a site until it is off the directory of its namespace.
+	// Listed is the finalizer of a site while the directory of its namespace lists it.
 	Listed = "web.example.com/listed"
-	// Directory is the config map that says which sites a namespace has, and under which host names.
+	// Directory is the ConfigMap that lists the sites of a namespace with their host names.
 	Directory = "directory"
 
 	label = "web.example.com/site"
 	image = "nginx:1.29"
 )
 
-// SiteReconciler gives each site a config map with its pages and a deployment that serves them.
+// SiteReconciler keeps a ConfigMap with the pages of each site, and a Deployment that serves them.
 type SiteReconciler struct {
 	client.Client
-	// Live reads past the cache: what is not in the cache yet may be there all the same.
+	// Live reads from the API server: the cache may lack an object that exists.
 	Live client.Reader
 }
 
-// SetupWithManager has the manager run it.
+// SetupWithManager registers the reconciler with the manager.
 func (r *SiteReconciler) SetupWithManager(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).
 		For(&webv1.Site{}).
@@ -42,7 +42,7 @@ func (r *SiteReconciler) SetupWithManager(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile brings one site to what its spec says.
+// Reconcile makes the objects of a site match its spec.
 func (r *SiteReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	site := &webv1.Site{}
 	if err := r.Get(ctx, request.NamespacedName, site); err != nil {
@@ -64,7 +64,7 @@ func (r *SiteReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	return ctrl.Result{}, nil
 }
 
-// release takes a site off the directory, and lets it go.
+// release removes a site from the directory, and then its finalizer.
 func (r *SiteReconciler) release(ctx context.Context, site *webv1.Site) error {
 	if !controllerutil.ContainsFinalizer(site, Listed) {
 		return nil
@@ -82,7 +82,7 @@ func (r *SiteReconciler) release(ctx context.Context, site *webv1.Site) error {
 	return r.Update(ctx, site)
 }
 
-// list puts a site on the directory.
+// list adds a site to the directory.
 func (r *SiteReconciler) list(ctx context.Context, site *webv1.Site) error {
 	directory := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: site.Namespace, Name: Directory}}
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, directory, func() error {
@@ -112,7 +112,7 @@ func (r *SiteReconciler) deployment(ctx context.Context, site *webv1.Site) error
 		deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
 		deployment.Spec.Template.Labels = labels
 		pod := &deployment.Spec.Template.Spec
-		if len(pod.Containers) == 0 { // what the server fills in is left as it is
+		if len(pod.Containers) == 0 { // keep the fields that the server sets
 			pod.Containers = []corev1.Container{{Name: "server"}}
 			pod.Volumes = []corev1.Volume{{Name: "pages", VolumeSource: corev1.VolumeSource{
 				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: site.Name}},
@@ -125,7 +125,7 @@ func (r *SiteReconciler) deployment(ctx context.Context, site *webv1.Site) error
 	return err
 }
 
-// report writes the status, where it says something new.
+// report writes the status if it has changed.
 func (r *SiteReconciler) report(ctx context.Context, site *webv1.Site) error {
 	before := site.Status.DeepCopy()
 	site.Status.Pages = int32(len(site.Spec.Pages))

@@ -75,7 +75,7 @@ var _ = BeforeSuite(func() {
 	}()
 	Eventually(func() error { return manager.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed())
 	own := restclient.CopyConfig(rest)
-	own.UserAgent = "podless-test" // nothing goes wrong with what the suite itself asks
+	own.UserAgent = "podless-test" // requests of the suite itself never fail
 	k8s, err = client.New(own, client.Options{})
 	Expect(err).NotTo(HaveOccurred())
 })

@@ -1,4 +1,4 @@
-// Package webhook fills sites in, and refuses what cannot be served.
+// Package webhook sets defaults of sites, and rejects sites that cannot be served.
 package webhook
 
 import (
@@ -11,7 +11,7 @@ import (
 	webv1 "example.com/site-operator/api/v1"
 )
 
-// Setup has the manager serve both.
+// Setup registers both webhooks with the manager.
 func Setup(manager ctrl.Manager) error {
 	return ctrl.NewWebhookManagedBy(manager, &webv1.Site{}).
 		WithDefaulter(defaulter{}).
@@ -21,7 +21,7 @@ func Setup(manager ctrl.Manager) error {
 
 type defaulter struct{}
 
-// Default gives a site that has none a host name.
+// Default sets the host name of a site without one.
 func (defaulter) Default(_ context.Context, site *webv1.Site) error {
 	if site.Spec.Host == "" {
 		site.Spec.Host = site.Name + ".example.com"
