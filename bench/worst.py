@@ -39,7 +39,7 @@ from podless.apis.apiextensions.definition import schemas
 from podless.app import App, Settings
 from podless.cel.rules import verdict
 from podless.http.limits import Limits
-from podless.runtime.bounded import caches
+from podless.runtime.bounded import CACHES
 from podless.runtime.collector import Collector
 
 MOST_TIME = 30.0  # seconds that an answer is waited for
@@ -228,7 +228,7 @@ class Talk:
 
 def forget() -> None:
     """Nothing is known of a schema, a rule or a pattern from before."""
-    for cache in caches():
+    for cache in CACHES:
         cache.clear()
     schemas._FAULTLESS.clear()
     verdict._judge.cache_clear()  # type: ignore[attr-defined]

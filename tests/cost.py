@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from podless.meta.errors import Timeout
-from podless.runtime.bounded import caches
+from podless.runtime.bounded import CACHES
 from podless.runtime.meter import LATE, METER, CPUMeter
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def metered(meter: CPUMeter, work: Callable[[T], object], given: T, refused: _Re
 
     refused: exceptions that it may end in.
     """
-    for cache in caches():  # nothing is known from before
+    for cache in CACHES:  # nothing is known from before
         cache.clear()
     count = Lines()
 

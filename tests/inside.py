@@ -17,7 +17,7 @@ import pytest
 from podless.app import App, Settings
 from podless.http.message import Answer, Pending, Request, Response
 from podless.offload import offloop
-from podless.runtime.bounded import caches
+from podless.runtime.bounded import CACHES
 from podless.runtime.meter import METER
 from podless.verbs import runner
 from tests.cost import Allowance, Lines, assert_charged, assert_growth
@@ -111,7 +111,7 @@ class Inside:
         if ask.method == "PUT":
             sent = {**sent, "metadata": {**sent["metadata"], "resourceVersion": self._revision}}
         body = sent if isinstance(sent, bytes) else b"" if sent is None else json.dumps(sent).encode()
-        for cache in caches():  # nothing is known from before
+        for cache in CACHES:  # nothing is known from before
             cache.clear()
         count, meter = count or Lines(), Allowance()
         METER.set(meter)

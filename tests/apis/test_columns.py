@@ -13,7 +13,7 @@ import pytest
 from podless.apis import catalog
 from podless.apis.shared.columns import format_selector, shorten
 from podless.publish.table.layout import built_in
-from podless.publish.table.rows import encode_row
+from podless.publish.table.rows import AgeFiller, make_row
 from podless.structs.structfiles import FOLDER, folder_of
 
 NOW = 1_700_000_000.0
@@ -23,7 +23,7 @@ HOUR_AGO = "2023-11-14T21:13:20Z"
 def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
     layout = built_in(group, plural)
     found = layout.cells(obj, NOW)
-    row = encode_row(layout, obj, "None", now=NOW)
+    row = AgeFiller(NOW).fill(make_row(layout, obj, "None"))
 
     assert json.loads(row)["cells"] == found  # both ways tell the same
     return dict(zip((cell.name for cell in layout.columns), found, strict=True))

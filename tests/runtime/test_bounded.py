@@ -12,7 +12,7 @@ from podless.http.info import request_info
 from podless.http.negotiate import choose_form
 from podless.http.target import parse_query
 from podless.meta.selectors import parse_fields, parse_labels
-from podless.runtime.bounded import LONGEST, Weighted, bounded_cache, caches
+from podless.runtime.bounded import CACHES, LONGEST, Weighted, bounded_cache
 
 SOURCE = pathlib.Path(podless.__file__).parent
 
@@ -57,13 +57,13 @@ def test_arguments_by_name_and_bytes_are_bounded_too() -> None:
 
 def test_all_caches_of_the_process_are_listed() -> None:
     """Those of these layers are; what is kept by other means would not be found."""
-    names = {cache.name for cache in caches()}
+    names = {cache.name for cache in CACHES}
     assert {
         "podless.meta.selectors.parse_labels",
         "podless.runtime.clock._moment",
         "podless.fields.typed._of_key",
     } <= names
-    for cache in caches():
+    for cache in CACHES:
         assert cache.size() <= cache.most <= 10_000, cache.name
 
 

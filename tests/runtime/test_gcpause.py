@@ -107,14 +107,3 @@ def test_long_lists_go_in_slices() -> None:
     assert max(len(one) for one in found if isinstance(one, list) and len(one) < 10_000) <= 2048
     release_parts(found)
     assert found == []
-
-
-def test_the_collector_does_not_run_in_a_short_piece_of_work() -> None:
-    pause = Pause()
-    assert pause.run_paused(gc.isenabled) is False
-    assert gc.isenabled()
-    number = pause.pause_collector()
-    assert pause.run_paused(gc.isenabled) is False
-    assert not gc.isenabled()
-    pause.end_pause(number)
-    assert gc.isenabled()

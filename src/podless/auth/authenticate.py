@@ -82,13 +82,6 @@ class Authenticator:
             return found
         return self._signed(header, token)
 
-    def find_cached_name(self, headers: Mapping[str, str], certificate: Certificate | None) -> str:
-        """Return the user's name if it is cached, "" otherwise."""
-        if certificate is not None and (user := certificate.user) is not None:
-            return user.name
-        known = self._known.get(headers.get("authorization", ""))
-        return known.user.name if known is not None and known.user is not None else ""
-
     def _nobody(self, certificate: Certificate | None) -> User:
         """Return the anonymous user. Raises Unauthorized, also for an invalid certificate."""
         if not self._anonymous or (certificate is not None and not certificate.good):

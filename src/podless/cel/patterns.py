@@ -111,7 +111,7 @@ class _Kept:
 
 _KEPT: Final = _Kept(MOST)
 # the number of the smallest possible patterns that fit
-bounded.register_cache(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
+bounded.CACHES.append(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
 
 
 def _make(text: str, price: float) -> Pattern:

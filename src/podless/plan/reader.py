@@ -18,7 +18,6 @@ _TOGETHER = 16  # concurrent requests
 _PAGE = 500  # objects of a page
 _FEW = 8  # up to this many objects of a collection are read one by one
 _SPARE = 4  # maximum objects in a list for each wanted one; else they are read one by one
-_METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 _TOO_OLD = 410
 _BARE = {"groups", "resources", "major", "versions"}  # discovery documents have one of these fields and no metadata

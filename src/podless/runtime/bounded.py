@@ -2,7 +2,7 @@
 
 Nothing else in podless is global. Each cache is pure (the result follows from the arguments alone, so servers do not
 see each other) and bounded: in number, and in the length of the arguments, because clients may send long values that
-must not stay in memory. A result is longer than its arguments by at most a constant. `caches` lists them.
+must not stay in memory. A result is longer than its arguments by at most a constant. `CACHES` lists them.
 
 Any thread may use a cache, also work off the event loop: a result is complete before it is stored, one store publishes
 it, and every thread computes the same one.
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 P = ParamSpec("P")
 R = TypeVar("R")
 
+CACHES: list[BoundedCache] = []
 LONGEST = 1024  # maximum characters or bytes of an argument of a cached call
 
 
@@ -32,19 +33,6 @@ class BoundedCache(NamedTuple):
     clear: Callable[[], None]
 
 
-_caches: list[BoundedCache] = []
-
-
-def caches() -> tuple[BoundedCache, ...]:
-    """Return all process-wide caches of the modules that were imported so far."""
-    return tuple(_caches)
-
-
-def register_cache(cache: BoundedCache) -> None:
-    """List a cache that is bounded by other means than `bounded_cache`."""
-    _caches.append(cache)
-
-
 def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Cache a function as functools.lru_cache(most) does, except for calls with a long text among the arguments.
 
@@ -55,7 +43,7 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         name = f"{function.__module__}.{function.__qualname__}"
         if _takes_one(function):
             answers = _Answers(function, most)
-            _caches.append(BoundedCache(name, most, answers.__len__, answers.clear))
+            CACHES.append(BoundedCache(name, most, answers.__len__, answers.clear))
             return cast(Callable[P, R], answers.__getitem__)
 
         def short(*args: Any, **kwargs: Any) -> R:
@@ -66,7 +54,7 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
             return answer
 
         kept: Any = lru_cache(most)(short)
-        _caches.append(BoundedCache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
+        CACHES.append(BoundedCache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -130,7 +118,7 @@ class Weighted:
         # reentrant: the collector can run `remove_holder` inside any other method
         self._lock = RLock()
         self.weight = 0
-        _caches.append(BoundedCache(name, total // least, self._weights.__len__, self.drop_all))
+        CACHES.append(BoundedCache(name, total // least, self._weights.__len__, self.drop_all))
 
     def set_weight(self, holder: Droppable, weight: int) -> None:
         """Set the bytes of a holder's value, and drop other values over the total."""

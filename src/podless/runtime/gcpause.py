@@ -11,7 +11,7 @@ import _thread
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -53,17 +53,6 @@ class Pause:
                 self._wanted -= 1
                 if not self._wanted:
                     self._go_on()
-
-    def run_paused(self, work: Callable[[], T]) -> T:
-        """Run a short piece of work without the collector, and return its result."""
-        with self._lock:
-            enabled = gc.isenabled()
-            gc.disable()
-            try:
-                return work()
-            finally:
-                if enabled:
-                    gc.enable()
 
     def _watch(self, number: int, ended: threading.Lock) -> None:
         """Watch a pause on a separate thread, and end it if it takes too long."""

@@ -40,14 +40,6 @@ _KEPT = 96 << 20  # maximum bytes of all compiled patterns of the process
 _kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
-def compile_pattern(pattern: str) -> Any:
-    """Return the compiled pattern, None if it is invalid."""
-    try:
-        return _compile(pattern, price_regex(pattern))[0]
-    except patterns.PatternFault:
-        return None
-
-
 @bounded_cache(512)
 def price_regex(pattern: str) -> float:
     """Return the estimated nanoseconds to compile a pattern."""

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from podless.cel.rules import NodeRules, validate_rules
+from podless.cel.rules import DefinitionRules, NodeRules
 from podless.runtime.jsonobject import Object
+from podless.schema import structural
 
 INT: Object = {"type": "integer"}
 
@@ -30,7 +31,7 @@ def broken(schema: Object, value: Any, old: Any = None, **more: Any) -> list[str
 
 
 def refused(schema: Object) -> list[str]:
-    return [str(error) for error in validate_rules(schema, "schema")]
+    return [str(error) for error in structural(schema, "schema", rules=DefinitionRules())]
 
 
 def test_nothing_is_done_without_rules() -> None:

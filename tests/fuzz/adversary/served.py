@@ -7,6 +7,7 @@ what reads a socket, of a timer. What counts is the processor time of the loop's
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import multiprocessing
 import os
@@ -25,7 +26,6 @@ from typing import Any, NamedTuple
 from podless.app import App, Settings
 from podless.cli import serve
 from podless.runtime.collector import Collector
-from podless.runtime.gcpause import PAUSE
 
 LONG = 0.1  # seconds that a step may take
 _LOOK = 0.01  # seconds between two looks at where a step is
@@ -112,7 +112,13 @@ class Steps:
         while True:
             time.sleep(_LOOK)
             if (since := self.since) and time.monotonic() - since > 2 * _LOOK:
-                frame = PAUSE.run_paused(sys._current_frames).get(self._loop)
+                enabled = gc.isenabled()
+                gc.disable()  # a collection would go through the frames of the loop while they are listed
+                try:
+                    frame = sys._current_frames().get(self._loop)
+                finally:
+                    if enabled:
+                        gc.enable()
                 if line := _lines(frame):
                     self._seen[line] += 1
                 del frame

@@ -10,10 +10,11 @@ from podless.apis.catalog import ALL
 from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
+from podless.publish.openapi import builtin, v3, v3pb
 from podless.publish.openapi.standard import CORE, META, REF, package_of
 from podless.structs.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
 from podless.structs.structs import Field, Struct
+from tests.publish.openapi.whole import encode_swagger, swagger
 
 pytestmark = pytest.mark.slow
 
@@ -51,21 +52,21 @@ def test_every_reference_leads_somewhere(group: str, version: str) -> None:
     document = v3.group_version_document(group, version, ALL)
     schemas = document["components"]["schemas"]
     assert {reference.removeprefix(REF) for reference in references(document)} <= set(schemas)
-    definitions = v2.make_document(ALL)["definitions"]
+    definitions = swagger(ALL)["definitions"]
     assert set(schemas) <= set(definitions)
 
 
 def test_a_kind_that_others_contain_says_what_it_is() -> None:
     said = [{"group": "", "kind": "PersistentVolumeClaim", "version": "v1"}]
     for shown in (
-        v2.make_document(ALL)["definitions"],
+        swagger(ALL)["definitions"],
         v3.group_version_document("apps", "v1", ALL)["components"]["schemas"],
     ):
         assert shown["io.k8s.api.core.v1.PersistentVolumeClaim"]["x-kubernetes-group-version-kind"] == said
 
 
 def test_a_union_names_what_tells_its_fields_apart() -> None:
-    definitions = v2.make_document(ALL)["definitions"]
+    definitions = swagger(ALL)["definitions"]
     fields = {"exempt": "Exempt", "limited": "Limited"}
     said = definitions["io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec"]["x-kubernetes-unions"]
     assert said == [{"discriminator": "type", "fields-to-discriminateBy": fields}]
@@ -83,13 +84,13 @@ def test_who_deletes_a_collection_watches_nothing() -> None:
 
 
 def test_all_have_a_protobuf_form() -> None:
-    assert b"ResourceQuota" in v2pb.encode_document(v2.make_document(ALL, "v1"))
+    assert b"ResourceQuota" in encode_swagger(swagger(ALL))
     for group, version in GROUPS:
         assert v3pb.encode_document(v3.group_version_document(group, version, ALL))
 
 
 def test_a_quantity_is_a_text_in_version_2() -> None:
-    shown = v2.make_document(ALL)["definitions"]["io.k8s.apimachinery.pkg.api.resource.Quantity"]
+    shown = swagger(ALL)["definitions"]["io.k8s.apimachinery.pkg.api.resource.Quantity"]
     assert (shown["type"], "oneOf" in shown) == ("string", False)
 
 
@@ -185,7 +186,7 @@ def test_a_group_version_has_its_list_of_resources() -> None:
     assert "x-kubernetes-action" not in resources
     verbs = document["components"]["schemas"][META + "APIResource"]["properties"]["verbs"]
     assert (verbs["type"], verbs["items"], "default" in verbs) == ("array", {"type": "string"}, False)
-    assert "/apis/coordination.k8s.io/v1/" in v2.make_document(ALL)["paths"]
+    assert "/apis/coordination.k8s.io/v1/" in swagger(ALL)["paths"]
 
 
 def test_what_is_registered_everywhere_is_shown_for_this_group_and_the_core() -> None:
@@ -194,7 +195,7 @@ def test_what_is_registered_everywhere_is_shown_for_this_group_and_the_core() ->
         {"group": "", "kind": "DeleteOptions", "version": "v1"},
         {"group": "coordination.k8s.io", "kind": "DeleteOptions", "version": "v1"},
     ]
-    assert len(v2.make_document(ALL)["definitions"][META + "DeleteOptions"]["x-kubernetes-group-version-kind"]) > 20
+    assert len(swagger(ALL)["definitions"][META + "DeleteOptions"]["x-kubernetes-group-version-kind"]) > 20
 
 
 def test_enums_and_defaults() -> None:

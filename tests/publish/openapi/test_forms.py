@@ -31,7 +31,10 @@ def test_version_2(kind: Kind) -> None:
     for name, definition in parts["definitions"].items():
         for schema in schemas(definition):
             assert not _NEVER & schema.keys(), name
-    assert v2pb.encode_document(parts)
+    for name, path in parts["paths"].items():
+        assert v2pb.encode_path(name, path)
+    for name, definition in parts["definitions"].items():
+        assert v2pb.encode_definition(name, definition)
 
 
 @pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)

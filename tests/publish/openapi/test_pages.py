@@ -9,10 +9,11 @@ import pytest
 
 from podless.apis.catalog import ALL
 from podless.http.nonresource import version_info
-from podless.publish.openapi import pages, v2, v3, v3pb
+from podless.publish.openapi import pages, v3, v3pb
 from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete_answer
 from podless.publish.openapi.standard import META, REF
 from tests.conftest import Client, definition
+from tests.publish.openapi.whole import swagger
 
 GROUPS = ["", "apps", "flowcontrol.apiserver.k8s.io", "rbac.authorization.k8s.io"]
 RELEASE = "io.k8s.apimachinery.pkg.version.Info"
@@ -63,7 +64,7 @@ def test_keys_are_a_text_of_a_type_of_their_own() -> None:
     content = document["paths"]["/openid/v1/jwks/"]["get"]["responses"]["200"]["content"]
     assert content == {"application/jwk-set+json": {"schema": {"type": "string"}}}
     assert list(document["components"]) == ["securitySchemes"]
-    assert "consumes" not in v2.make_document([])["paths"]["/openid/v1/jwks/"]["get"]
+    assert "consumes" not in swagger([])["paths"]["/openid/v1/jwks/"]["get"]
 
 
 def test_the_release_is_described_whole() -> None:
@@ -80,7 +81,7 @@ def test_the_release_is_described_whole() -> None:
 
 @pytest.mark.slow
 def test_version_2_has_them_all() -> None:
-    paths = v2.make_document(ALL)["paths"]
+    paths = swagger(ALL)["paths"]
     groups = {kind.group for kind in ALL}
     assert {f"/{name}/" for name in pages.list_pages(groups)} <= set(paths)
     assert paths["/version/"]["get"]["consumes"] == ["application/json"]
@@ -88,7 +89,7 @@ def test_version_2_has_them_all() -> None:
 
 @pytest.mark.slow
 def test_options_of_what_leads_on_are_shared_in_version_2() -> None:
-    document = v2.make_document(ALL)
+    document = swagger(ALL)
     paths, shared = document["paths"], document["parameters"]
     pod = "/api/v1/namespaces/{namespace}/pods/{name}"
     names = [one["$ref"].rpartition("/")[2] for one in paths[f"{pod}/exec"]["parameters"] if "$ref" in one]

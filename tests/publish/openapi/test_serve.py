@@ -14,7 +14,7 @@ import pytest
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
-from podless.publish.openapi import serve, v2, v2pb, v3, v3pb
+from podless.publish.openapi import serve, v2pb, v3, v3pb
 from podless.publish.openapi.pieces import DocumentBody
 from podless.publish.openapi.serve import (
     JSON,
@@ -26,6 +26,7 @@ from podless.publish.openapi.serve import (
     accepted_form,
     complete_answer,
 )
+from tests.publish.openapi.whole import encode_swagger, swagger
 
 NO_RULES: Strategy[Kind] = Strategy()
 SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
@@ -208,7 +209,7 @@ def test_a_change_changes_the_hash(kinds: list[Kind], library: Library) -> None:
 def test_the_same_definition_has_the_same_hash() -> None:
     other = json.loads(json.dumps(SCHEMA))
     one, two = kind(uid="1"), kind(uid="2", versions=(Version("v1", other),), terminating=True, verbs=("get",))
-    assert v3.digest_part(one, one.versions[0]) == v3.digest_part(two, two.versions[0])
+    assert v3.encode_kind(one, one.versions[0]) == v3.encode_kind(two, two.versions[0])
 
 
 def test_versions_that_are_not_served_are_not_shown() -> None:
@@ -293,6 +294,6 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:
     library = Library(lambda: KINDS)
-    whole = v2.make_document(KINDS)
+    whole = swagger(KINDS)
     assert library.answer_swagger(DocumentRequest()).body == serializer.encode_json(whole)
-    assert library.answer_swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.encode_document(whole)
+    assert library.answer_swagger(DocumentRequest(accept=V2_PROTOBUF)).body == encode_swagger(whole)

@@ -11,8 +11,9 @@ import pytest
 from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
-from podless.publish.openapi import pages, schema, v2
+from podless.publish.openapi import pages, schema
 from podless.publish.openapi.standard import META
+from tests.publish.openapi.whole import swagger
 
 NO_RULES: Strategy[Kind] = Strategy()
 
@@ -88,7 +89,7 @@ def references(value: Any) -> set[str]:
 
 def test_whole() -> None:
     scaled = Version("v1", {"type": "object"}, status=True, scale=Scale(".spec.replicas", ".status.replicas"))
-    document = v2.make_document([kind(scaled, Version("v1beta1"))])
+    document = swagger([kind(scaled, Version("v1beta1"))])
     for reference in references(document):
         _, area, name = reference.split("/")
         assert name in document[area]
@@ -104,7 +105,7 @@ def test_whole() -> None:
 
 
 def test_a_kind_that_is_registered_in_each_group_names_more_of_them_than_in_version_3() -> None:
-    definitions = v2.make_document([])["definitions"]
+    definitions = swagger([])["definitions"]
     for noun in ("DeleteOptions", "WatchEvent"):
         gvks = definitions[META + noun]["x-kubernetes-group-version-kind"]
         assert {"group": "admission.k8s.io", "kind": noun, "version": "v1beta1"} in gvks
@@ -127,20 +128,18 @@ def fnv(data: bytes) -> bytes:
 
 
 def test_shared_bodies_are_named_by_their_hash() -> None:
-    shared = v2.make_document([])["parameters"]
+    shared = swagger([])["parameters"]
     for name in RELEASE.bodies.values():
         encoded = json.dumps(shared[name], separators=(",", ":")).encode()
         assert name == f"body-{base64.urlsafe_b64encode(fnv(encoded)[:6]).decode()}"
 
 
 def test_a_patch_of_a_custom_object_has_a_body_of_three_types() -> None:
-    path = v2.make_document([kind(Version("v1"))])["paths"][
-        "/apis/g.example.com/v1/namespaces/{namespace}/things/{name}"
-    ]
+    path = swagger([kind(Version("v1"))])["paths"]["/apis/g.example.com/v1/namespaces/{namespace}/things/{name}"]
     assert path["patch"]["parameters"][0] == {"$ref": "#/parameters/body-78PwaGsr"}
     types = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"]
     assert path["patch"]["consumes"] == types
 
 
 def test_the_version_has_no_patch() -> None:
-    assert v2.make_document([])["info"]["version"] == "1.36"
+    assert swagger([])["info"]["version"] == "1.36"

@@ -62,10 +62,8 @@ def test_the_first_of_several_values_is_shown() -> None:
 
 
 def test_column_definitions() -> None:
-    version = Version(
-        "v1", columns=(Column("Size", "integer", ".spec.size", "int32", "how big", 1), Column("S", "string", ".s"))
-    )
-    name, size, plain = table.column_definitions(version)
+    given = Column("Size", "integer", ".spec.size", "int32", "how big", 1), Column("S", "string", ".s")
+    name, size, plain = table.custom_layout(given).definitions
     assert list(name) == ["name", "type", "format", "description", "priority"]
     assert (name["name"], name["type"], name["format"], name["priority"]) == ("Name", "string", "name", 0)
     assert name["description"] == texts.field_text(texts.META, "ObjectMeta", "name")
@@ -74,12 +72,10 @@ def test_column_definitions() -> None:
 
 
 def test_default_columns_and_malformed_paths() -> None:
-    assert [column["name"] for column in table.column_definitions(Version("v1"))] == ["Name", "Age"]
-    assert table.column_definitions(Version("v1"))[1]["description"] == texts.field_text(
-        texts.META, "ObjectMeta", "creationTimestamp"
-    )
+    assert [column["name"] for column in table.AGED.definitions] == ["Name", "Age"]
+    assert table.AGED.definitions[1]["description"] == texts.field_text(texts.META, "ObjectMeta", "creationTimestamp")
     given = (Column("A", "string", ".a"), Column("B", "string", ".b["), Column("C", "string", ".c"))
-    assert [column["name"] for column in table.column_definitions(Version("v1", columns=given))] == ["Name", "A"]
+    assert [column["name"] for column in table.custom_layout(given).definitions] == ["Name", "A"]
 
 
 def test_a_bookmark_has_no_age() -> None:
@@ -90,6 +86,10 @@ def test_a_layout_is_compiled_once_for_a_version() -> None:
     version = Version("v1")
     one = kind("example.com", "things", version, custom=True)
     assert table.table_layout(one, version) is table.table_layout(one, version)
+
+
+def age(created: str, now: float) -> Any:
+    return table.AGED.cells({"metadata": {"creationTimestamp": created}}, now)[1]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_layout_is_compiled_once_for_a_version() -> None:
     ],
 )  # fmt: skip
 def test_ages(seconds: float, text: str) -> None:
-    assert table.age_of_time("2024-05-06T07:08:09Z", NOW + seconds) == text
+    assert age("2024-05-06T07:08:09Z", NOW + seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_ages(seconds: float, text: str) -> None:
     ],
 )
 def test_times(given: str, text: str) -> None:
-    assert table.age_of_time(given, NOW) == text
+    assert age(given, NOW) == text
 
 
 CREATED = "2024-05-06T07:08:04Z"
@@ -228,9 +228,10 @@ def test_tables(include: str) -> None:
         "columnDefinitions": layout.definitions,
         "rows": [{"cells": ["x", 3], "object": included}],
     }
-    row = table.encode_row(layout, OBJECT, include, body=serializer.encode_json(OBJECT), now=NOW)
+    body = serializer.encode_json(OBJECT) if include == "Object" else None
+    row = table.AgeFiller(NOW).fill(table.make_row(layout, OBJECT, include, body=body))
     assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode_json(shown)
-    assert table.encode_row(layout, OBJECT, include, now=NOW) == row
+    assert table.AgeFiller(NOW).fill(table.make_row(layout, OBJECT, include)) == row
 
 
 def test_later_tables_of_a_watch_have_no_headers() -> None:

@@ -153,7 +153,7 @@ async def test_messages_of_a_stream_are_taken_as_they_come(connect: Connect) -> 
     taken: asyncio.Queue[bytes] = asyncio.Queue()
     call = channel.begin_call("/a", b"watch", taken.put_nowait)
     assert (await peer.hear(DATA))[1:] == (0, 1, message(b"watch"))
-    call.send(b"more")
+    channel.send_message(call, b"more", ends=False)
     assert (await peer.hear(DATA))[3] == message(b"more")
     sent = message(b"one") + message(b"") + message(b"x" * 40_000)
     peer.say(frame(HEADERS, 4, 1, HEAD))

@@ -55,7 +55,6 @@ def _selector_actual(target: Any, text: str, *_: Any) -> int:
 
 
 _TEXT = (STRING,)
-_SELECTORS = "AuthorizeWithSelectors"
 _SELECTOR = Cost(_selector_estimate, _selector_actual)
 _ASKED = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
 LIBRARY = Library(

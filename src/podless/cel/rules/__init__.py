@@ -6,7 +6,7 @@ Source: apiextensions-apiserver pkg/apiserver/schema/cel and pkg/apis/apiextensi
 
 from __future__ import annotations
 
-from podless.cel.rules.definitions import DefinitionRules, validate_rules
+from podless.cel.rules.definitions import DefinitionRules
 from podless.cel.rules.objects import BUDGET, NodeRules
 
-__all__ = ["BUDGET", "DefinitionRules", "NodeRules", "validate_rules"]
+__all__ = ["BUDGET", "DefinitionRules", "NodeRules"]

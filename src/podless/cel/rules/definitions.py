@@ -126,19 +126,6 @@ class DefinitionRules:
         return []
 
 
-def validate_rules(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
-    """Return all errors of the rules of a valid structural schema: of each rule, then of their total cost."""
-    checker = DefinitionRules(old)
-    errors: list[FieldError] = []
-    todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
-    while todo:
-        node, at, above = todo.pop()
-        if node.get(RULES):
-            errors += checker.declared(node, at, above)
-        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in child_nodes(node)]
-    return errors + checker.total(schema, path)
-
-
 def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
     """Yield the child nodes of a structural schema, each with its part of the path."""
     for keyword in ("additionalProperties", "items"):

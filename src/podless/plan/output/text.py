@@ -9,7 +9,6 @@ from podless.plan.output.values import SIGNS, describe_field, is_ownership, sign
 from podless.plan.result import Action, Change, Plan, UnreadPart, count_kinds
 
 _COLORS = {"+": "32", "~": "33", "-": "31", "!": "31;1", "?": "35", "=": "2"}
-_FOLLOWING = 12  # maximum names of objects that are deleted for one reason
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:

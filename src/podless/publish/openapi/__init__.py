@@ -11,7 +11,7 @@ Answers, as recorded:
   301 to the current one, without a body. Without it: neither. The ETag is the hash in quotes; If-None-Match gives 304.
 - /openapi/v2 has an ETag and no hash.
 
-The hash is not that of the bytes. It is computed from the document's sources (v3.digest_part: names, version, schema,
+The hash is not that of the bytes. It is computed from the document's sources (v3.encode_kind: names, version, schema,
 podless' version), so that the index of a thousand definitions does not build a thousand documents.
 
 The modules: schema (a custom kind's schema in both versions), builtin (components of built-in kinds and those that all

@@ -68,11 +68,6 @@ _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
 _NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RELEASE.parameters.items()}
 
 
-def make_document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Document:
-    """Return the document of all kinds; release: the version of the server, major and minor."""
-    return join_parts([swagger_parts(*kinds)], release)
-
-
 def swagger_parts(*kinds: Kind) -> Document:
     """Return the "paths" and "definitions" of kinds in all their versions."""
     found: Document = {"paths": {}, "definitions": {}}
@@ -131,17 +126,6 @@ def _standard(release: Release) -> Document:
         register_components(builtin.standard_components() | builtin.server_components(), places)
     )
     return {"paths": _alone(pages.list_pages().values()), "definitions": definitions}
-
-
-def join_parts(found: Iterable[Document], release: str = RELEASE.name) -> Document:
-    """Return the document, joined from the results of `swagger_parts`."""
-    paths: Document = {}
-    definitions: Document = {}
-    for one in (standard_definitions(), *found):
-        paths |= one["paths"]
-        definitions |= one["definitions"]
-    areas = {"paths": dict(sorted(paths.items())), "definitions": dict(sorted(definitions.items()))}
-    return {**swagger_head(release), **areas, **swagger_tail()}
 
 
 def swagger_head(release: str) -> Document:

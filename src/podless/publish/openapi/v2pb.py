@@ -166,12 +166,3 @@ def encode_definition(name: str, value: Any) -> bytes:
 def encode_rest(release: str = RELEASE.name) -> bytes:
     """Return a document without its areas."""
     return MESSAGES.encode("Document", {**v2.swagger_head(release), **v2.swagger_tail()})
-
-
-def encode_document(value: v2.Document) -> bytes:
-    """Return the result of v2.make_document() in protobuf."""
-    areas = {"paths": (PATHS, encode_path), "definitions": (DEFINITIONS, encode_definition)}
-    out = [MESSAGES.encode("Document", {key: one for key, one in value.items() if key not in areas})]
-    for area, (number, make) in areas.items():
-        out.append(write_block(number, b"".join(make(name, one) for name, one in value[area].items())))
-    return b"".join(out)

@@ -198,15 +198,6 @@ def _content(types: Iterable[str], component: str) -> dict[str, Any]:
     return dict.fromkeys(types, body)
 
 
-def digest_part(kind: Kind, version: Version) -> bytes:
-    """Return a digest of everything that documents show of a kind's version, without building them.
-
-    It is equal after a restart and for an equal definition. It differs in another release of podless, whose documents
-    may differ.
-    """
-    return sha512(encode_kind(kind, version)).digest()
-
-
 def encode_kind(kind: Kind, version: Version) -> bytes:
     """Return everything that documents show of a kind's version, as JSON."""
     verbs = [] if kind.custom else list(kind.verbs)

@@ -4,10 +4,9 @@ A version's columns are compiled once into a TableLayout. A row is made from a d
 whole object, it is added as bytes. Source: meta.k8s.io/v1 Table and the recorded tables.
 """
 
-from podless.publish.table.ages import age_of_time
-from podless.publish.table.layout import AGED, SCALE, TableLayout, column_definitions, custom_layout, table_layout
+from podless.publish.table.layout import AGED, SCALE, TableLayout, custom_layout, table_layout
 from podless.publish.table.partial import make_partial
-from podless.publish.table.rows import SHARED, AgeFiller, Row, encode_row, encode_table, frame_table, make_row
+from podless.publish.table.rows import SHARED, AgeFiller, Row, encode_table, frame_table, make_row
 from podless.publish.table.whole import INCLUDED, check_include, make_table
 
 __all__ = [
@@ -18,11 +17,8 @@ __all__ = [
     "AgeFiller",
     "Row",
     "TableLayout",
-    "age_of_time",
     "check_include",
-    "column_definitions",
     "custom_layout",
-    "encode_row",
     "encode_table",
     "frame_table",
     "make_partial",

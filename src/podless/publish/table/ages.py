@@ -46,15 +46,6 @@ def read_time(given: Any) -> float | str | None:
     return "<invalid>" if moment == math.inf else moment
 
 
-def age_of_time(text: str, now: float) -> str:
-    """Return the age of an RFC 3339 time: 5s, 3m12s, 2d3h.
-
-    <unknown> without a time, <invalid> for an invalid time or one in the future.
-    """
-    moment = read_time(text)
-    return format_age(moment, now) if isinstance(moment, float) else str(moment)
-
-
 def format_age(moment: float, now: float) -> str:
     """Return the age of a moment; both in seconds since 1970."""
     return human_duration(now - moment)

@@ -118,11 +118,6 @@ def built_in(group: str, plural: str) -> TableLayout:
     return TableLayout(own, group, getattr(module, "ORDERS", {}).get(plural))
 
 
-def column_definitions(version: Version) -> list[Object]:
-    """Return the columnDefinitions of a custom kind's version."""
-    return custom_layout(version.columns).definitions
-
-
 def custom_layout(given: Sequence[Column] | None) -> TableLayout:
     """Return the layout for additionalPrinterColumns; the first malformed path and all later columns are left out."""
     if not given:

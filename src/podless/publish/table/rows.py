@@ -10,7 +10,6 @@ from podless.codec import serializer
 from podless.publish.table import ages
 from podless.publish.table.layout import TableLayout
 from podless.publish.table.whole import included_object, listed_meta
-from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
@@ -90,20 +89,6 @@ class _Ages(dict[Any, bytes]):
         return known
 
 
-def encode_row(
-    shown: TableLayout,
-    obj: Object,
-    include: str = "Metadata",
-    version: str = "v1",
-    *,
-    body: bytes | None = None,
-    now: float | None = None,
-) -> bytes:
-    """Return one row as JSON. body: the object's own JSON, used for includeObject=Object."""
-    row = make_row(shown, obj, include, version, body if include == "Object" else None)
-    return AgeFiller(clock.time() if now is None else now).fill(row)
-
-
 def frame_table(
     shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
 ) -> tuple[bytes, bytes]:
@@ -122,6 +107,6 @@ def frame_table(
 def encode_table(
     shown: TableLayout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
 ) -> bytes:
-    """Return a Table as JSON, with rows from encode_row."""
+    """Return a Table as JSON. rows: each as `AgeFiller` fills it."""
     head, tail = frame_table(shown, listed, version, headed=headed)
     return b"".join((head, b",".join(rows), tail))

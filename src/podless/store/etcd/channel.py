@@ -72,10 +72,6 @@ class ChannelCall:
         self.size = 0
         self.credit = 0
 
-    def send(self, message: bytes) -> None:
-        """Send another message."""
-        self.channel.send_message(self, message, ends=False)
-
     def cancel_call(self) -> None:
         """Cancel the call."""
         self.channel.cancel_call(self)

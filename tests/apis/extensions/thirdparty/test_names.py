@@ -1,14 +1,12 @@
-"""Names of ThirdPartyResources: to the kind and group that they define, and back."""
+"""Names of ThirdPartyResources: to the kind and group that they define."""
 
 from __future__ import annotations
-
-import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.extensions.thirdparty import Defined, name_faults, name_of, parse_defined_name, plural_of
+from podless.apis.extensions.thirdparty import Defined, name_faults, parse_defined_name, plural_of
 
 WORDS = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 KINDS = st.from_regex(r"([A-Z][a-z0-9]{0,5}){1,4}", fullmatch=True)
@@ -29,9 +27,7 @@ def documented(kind: str) -> str:
 
 @given(KINDS, GROUPS)
 def test_a_kind_has_one_name_which_defines_it(kind: str, group: str) -> None:
-    name = name_of(kind, group)
-    assert name == f"{documented(kind)}.{group}"
-    assert parse_defined_name(name) == (kind, group)
+    assert parse_defined_name(f"{documented(kind)}.{group}") == (kind, group)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4), GROUPS)
@@ -39,17 +35,7 @@ def test_a_name_defines_one_kind_which_has_that_name(words: list[str], group: st
     name = f"{'-'.join(words)}.{group}"
     kind, found = parse_defined_name(name)
     assert (found, kind.lower()) == (group, "".join(words))
-    assert name_of(kind, group) == name
-
-
-@given(st.text(max_size=12), st.text(max_size=12))
-def test_what_is_no_kind_has_no_name(kind: str, group: str) -> None:
-    try:
-        name = name_of(kind, group)
-    except ValueError:
-        return
-    assert re.fullmatch(r"[A-Z][A-Za-z0-9]*", kind)
-    assert parse_defined_name(name) == (kind, group)
+    assert f"{documented(kind)}.{group}" == name
 
 
 @given(st.text(alphabet="abC-.09", max_size=14))
@@ -58,7 +44,8 @@ def test_a_name_is_sound_or_refused(name: str) -> None:
         with pytest.raises(ValueError, match=r".+"):
             parse_defined_name(name)
     else:
-        assert name_of(*parse_defined_name(name)) == name
+        kind, group = parse_defined_name(name)
+        assert f"{documented(kind)}.{group}" == name
 
 
 @pytest.mark.parametrize(
@@ -75,7 +62,7 @@ def test_a_name_is_sound_or_refused(name: str) -> None:
 def test_known_names(name: str, kind: str, group: str, plural: str) -> None:
     assert parse_defined_name(name) == Defined(kind, group)
     assert parse_defined_name(name).plural == plural_of(kind) == plural
-    assert name_of(kind, group) == name
+    assert f"{documented(kind)}.{group}" == name
 
 
 @pytest.mark.parametrize(
@@ -92,11 +79,3 @@ def test_known_names(name: str, kind: str, group: str, plural: str) -> None:
 )
 def test_names_that_define_nothing(name: str, text: str) -> None:
     assert name_faults(name)[0].startswith(text)
-
-
-@pytest.mark.parametrize(
-    ("kind", "group"), [("cronTab", "a.b"), ("Cron-Tab", "a.b"), ("", "a.b"), ("CronTab", "b"), ("A", "A.b")]
-)
-def test_kinds_that_no_name_defines(kind: str, group: str) -> None:
-    with pytest.raises(ValueError, match=r".+"):
-        name_of(kind, group)

@@ -14,7 +14,6 @@ from podless.runtime.meter import each
 _SEGMENTS = 3  # segments of a name: the kind, and at least two of the domain
 _SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
 _WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
-_CAMEL = re.compile(r"(?:[A-Z][a-z0-9]*+)++")
 _KIND = (
     "the first segment must be a kind in lower case, each of whose words begins with a letter, such as cron-tab for "
     "CronTab"
@@ -40,18 +39,6 @@ def parse_defined_name(name: str) -> Defined:
         raise ValueError(faults[0])
     words, _, group = name.partition(".")
     return Defined("".join(word[0].upper() + word[1:] for word in each(words.split("-"))), group)
-
-
-def name_of(kind: str, group: str) -> str:
-    """Return the name that defines a kind in a group. Raises ValueError if there is none."""
-    if not _CAMEL.fullmatch(kind):
-        raise ValueError(f"{kind}: a kind begins with a capital letter and has letters and digits only")
-    words = re.sub(r"(?<!^)([A-Z])", r"-\1", kind).lower()
-    name = f"{words}.{group}"
-    faults = name_faults(name)
-    if faults:
-        raise ValueError(faults[0])
-    return name
 
 
 def name_faults(name: str) -> list[str]:

@@ -1,0 +1,33 @@
+"""Whole documents of version 2, joined in one go: what a library assembles from parts has to equal them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from podless.apis.release import RELEASE
+from podless.kinds.kind import Kind
+from podless.publish.openapi import v2, v2pb
+from podless.publish.openapi.wire import write_block
+
+
+def swagger(kinds: Iterable[Kind]) -> v2.Document:
+    """The document of these kinds."""
+    found = v2.standard_definitions(), v2.swagger_parts(*kinds)
+    paths, definitions = (
+        {name: value for one in found for name, value in one[area].items()} for area in ("paths", "definitions")
+    )
+    areas = {"paths": dict(sorted(paths.items())), "definitions": dict(sorted(definitions.items()))}
+    return {**v2.swagger_head(RELEASE.name), **areas, **v2.swagger_tail()}
+
+
+def encode_swagger(document: v2.Document) -> bytes:
+    """A document in protobuf."""
+    paths = b"".join(v2pb.encode_path(*item) for item in document["paths"].items())
+    definitions = b"".join(v2pb.encode_definition(*item) for item in document["definitions"].items())
+    return b"".join(
+        [
+            v2pb.encode_rest(document["info"]["version"]),
+            write_block(v2pb.PATHS, paths),
+            write_block(v2pb.DEFINITIONS, definitions),
+        ]
+    )
