@@ -67,7 +67,7 @@ class Entry:
     @property
     def forms(self) -> dict[Any, Any]:
         """Cached forms of this state by key: the object in other versions, its protobuf message ..."""
-        return self._forms if self._forms is not None else fill_attribute(self, "_forms", dict, needed=False)
+        return self._forms if self._forms is not None else fill_attribute(self, "_forms", dict)
 
     def at_revision(self, revision: int) -> Entry:
         """Return the same state under another revision, for a DELETED event."""
@@ -92,11 +92,7 @@ class Entry:
     @property
     def labels(self) -> dict[str, str]:
         """The object's labels, cached."""
-        return (
-            self._labels
-            if self._labels is not None
-            else fill_attribute(self, "_labels", self.read_labels, needed=False)
-        )
+        return self._labels if self._labels is not None else fill_attribute(self, "_labels", self.read_labels)
 
     def read_labels(self) -> dict[str, str]:
         """Return the object's labels without caching them."""

@@ -166,7 +166,7 @@ class Decl:
     @property
     def least(self) -> int:
         """The minimum bytes in JSON."""
-        return self._least if self._least >= 0 else fill_attribute(self, "_least", self._add_up, needed=False)
+        return self._least if self._least >= 0 else fill_attribute(self, "_least", self._add_up)
 
     def _add_up(self) -> int:
         properties = self.schema.get("properties") or {}
@@ -184,7 +184,7 @@ class Decl:
     @property
     def plain(self) -> bool:
         """Whether values are the same in JSON and in CEL."""
-        return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain, needed=False)
+        return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain)
 
     def complete(self) -> None:
         """Make all parts of this declaration and of those below it, which are otherwise made at first use."""

@@ -58,7 +58,7 @@ class Program:
         """Return value and cost for variables in order. An error has the cost in its attribute cost."""
         quick = self._quick
         if quick is None:
-            quick = fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
+            quick = fill_attribute(self, "_quick", lambda: self._make(False))
         try:
             result = quick(*values, limit)
         except CostExceeded:
@@ -78,7 +78,7 @@ class Program:
         """Evaluate the exact form after an error of the fast one."""
         exact = self._exact
         if exact is None:
-            exact = fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
+            exact = fill_attribute(self, "_exact", lambda: self._make(True))
         try:
             result = exact(*values)
         except (EvaluationError, Timeout):
@@ -101,9 +101,9 @@ class Program:
     def complete(self) -> None:
         """Generate all code that an evaluation can need."""
         if self._quick is None:
-            fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
+            fill_attribute(self, "_quick", lambda: self._make(False))
         if self._exact is None:
-            fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
+            fill_attribute(self, "_exact", lambda: self._make(True))
         for decl in self._variables.values():
             if decl is not None:
                 decl.complete()

@@ -101,9 +101,7 @@ class ListShape:
     def item(self) -> Shape:
         """The shape of the items, made at first use."""
         found = self._shape
-        return (
-            found if found is not None else fill_attribute(self, "_shape", lambda: self._make(self._item), needed=False)
-        )
+        return found if found is not None else fill_attribute(self, "_shape", lambda: self._make(self._item))
 
 
 class MapPlan(NamedTuple):
@@ -158,7 +156,7 @@ class MapShape:
         """The shape of the undeclared fields, None if there may be none."""
         element = self._element
         if element is not None and not isinstance(element, Shape):
-            made: Shape = fill_attribute(self, "_element", lambda: self._make(element), needed=False)
+            made: Shape = fill_attribute(self, "_element", lambda: self._make(element))
             return made
         return element
 

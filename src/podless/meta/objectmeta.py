@@ -118,7 +118,7 @@ def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
     return _WRITTEN.issuperset(compress(new, differ)) and not old.keys() - new.keys() - _WRITTEN
 
 
-def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:
+def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
     """Validate the metadata of an object that replaces another.
 
     A real server checks this once for every kind, with `validate_metadata` and names.path_segment as its name_check,
@@ -126,20 +126,20 @@ def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metad
     """
     errors: list[FieldError] = []
     if old.get("deletionTimestamp") is not None:
-        errors += _no_new_finalizers(new.get("finalizers") or [], old.get("finalizers") or [], f"{path}.finalizers")
+        errors += _no_new_finalizers(new.get("finalizers") or [], old.get("finalizers") or [], "metadata.finalizers")
     if not new.get("resourceVersion"):
-        errors.append(field.invalid(f"{path}.resourceVersion", "", "must be specified for an update"))
+        errors.append(field.invalid("metadata.resourceVersion", "", "must be specified for an update"))
     if new.get("generation", 0) < old.get("generation", 0):
-        errors.append(field.invalid(f"{path}.generation", new.get("generation", 0), "must not be decremented"))
+        errors.append(field.invalid("metadata.generation", new.get("generation", 0), "must not be decremented"))
     for name in _IMMUTABLE_FIELDS:
         empty = None if name in _POINTERS else ""
         given = new.get(name, empty)
         if given != old.get(name, empty):
-            errors.append(field.invalid(f"{path}.{name}", given, IMMUTABLE))
-    errors += check_labels(new.get("labels") or {}, f"{path}.labels")
-    errors += check_annotations(new.get("annotations") or {}, f"{path}.annotations")
-    errors += check_owners(new.get("ownerReferences") or [], f"{path}.ownerReferences")
-    return errors + check_managed_fields(new.get("managedFields") or [], f"{path}.managedFields")
+            errors.append(field.invalid(f"metadata.{name}", given, IMMUTABLE))
+    errors += check_labels(new.get("labels") or {}, "metadata.labels")
+    errors += check_annotations(new.get("annotations") or {}, "metadata.annotations")
+    errors += check_owners(new.get("ownerReferences") or [], "metadata.ownerReferences")
+    return errors + check_managed_fields(new.get("managedFields") or [], "metadata.managedFields")
 
 
 def check_labels(items: dict[str, str], path: str) -> list[FieldError]:

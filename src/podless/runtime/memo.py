@@ -129,11 +129,11 @@ def _nowhere(holder: Any, key: Any, value: Any) -> None:
     """Publish nothing: private tables end with their work."""
 
 
-def fill_attribute(holder: Any, name: str, make: Callable[[], T], *, needed: bool = True) -> T:
-    """Make an attribute that is empty, and keep it as `make_once` does, or as `remember_value` if not needed."""
+def fill_attribute(holder: Any, name: str, make: Callable[[], T]) -> T:
+    """Make an attribute that is empty, and keep it as `remember_value` does."""
     draft = _draft.get()
     if draft is not None:
-        drafted: T = draft.make_value(object.__setattr__, holder, name, make, needed)
+        drafted: T = draft.make_value(object.__setattr__, holder, name, make, False)
         return drafted
     value = make()
     object.__setattr__(holder, name, value)

@@ -20,7 +20,7 @@ from typing import Any
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import CALL, FEW, PER_STEP, Values, emit_literal
+from podless.schema.emit import CALL, FEW, PER_STEP, Values
 from podless.schema.mode import Leaves, Mode
 from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
@@ -138,7 +138,7 @@ class NodeFunction:
         return self._compiled()(value)
 
     def _compiled(self) -> Walk:
-        return fill_attribute(self, "run", self._compile, needed=False)
+        return fill_attribute(self, "run", self._compile)
 
     def _compile(self) -> Walk:
         return self._write(self._node, self._mode)
@@ -303,7 +303,7 @@ class FunctionWriter(Values):
         """Write the code for one declared property of an object."""
         child = node.child(name)
         assert child is not None
-        key = emit_literal(name)
+        key = repr(name)
         if self.idle(child, mode) and not self.fills(child, mode):
             if required:
                 self.fail(indent, f"{key} not in {var}")
@@ -339,7 +339,7 @@ class FunctionWriter(Values):
             self.weight += CALL
             return f"{self.constant('D', partial(default.make_default, child))}()"
         self.given += size + name
-        return "(not 1)" if value is False else emit_literal(value)
+        return "(not 1)" if value is False else repr(value)
 
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """Write the code for an object with many properties: it looks up the part for each field of the object."""
@@ -366,7 +366,7 @@ class FunctionWriter(Values):
             self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
         elif mode.fill:
             for name, child in node.defaulted:
-                key, filled = emit_literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
+                key, filled = repr(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
                 if filled:
                     self.put_line(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
         known = node.properties

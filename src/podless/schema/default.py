@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from podless.meta.errors import TooLarge
-from podless.runtime.memo import fill_attribute as fill_in
+from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge, each
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy_value
@@ -63,7 +63,7 @@ def given_default(node: Node) -> Any:
 def _known_default(node: Node) -> tuple[Any, int]:
     """Return the default value of a node, and its bytes."""
     known: tuple[Any, int] | None = node.default
-    return known if known is not None else fill_in(node, "default", partial(_given_default, node), needed=False)
+    return known if known is not None else fill_attribute(node, "default", partial(_given_default, node))
 
 
 def _given_default(node: Node) -> tuple[Any, int]:

@@ -33,11 +33,6 @@ _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 _MORE_THAN_TYPE = _RULES - {"type"}
 
 
-def emit_literal(value: Any) -> str:
-    """Return a Python expression that creates a new JSON value each time."""
-    return repr(value)
-
-
 class Values:
     """Writes statements, and checks of single values."""
 
@@ -259,7 +254,7 @@ class Values:
             self.fail(indent, f"not {self.constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
         for name in names:
-            self.fail(indent, f"{emit_literal(name)} not in {var}")
+            self.fail(indent, f"{name!r} not in {var}")
 
     def has_logic(self, node: Node) -> bool:
         """Return whether the node has enum, allOf, anyOf, oneOf or not."""
@@ -279,7 +274,7 @@ class Values:
         if kind != "dict":
             return ""
         if rules == {"required"} and len(raw["required"]) <= FEW:
-            return "(" + " and ".join(f"{emit_literal(name)} in {var}" for name in raw["required"]) + ")"
+            return "(" + " and ".join(f"{name!r} in {var}" for name in raw["required"]) + ")"
         if rules == {"not"}:
             refused = node.refused
             inner = self.simple(refused, var, kind) if refused is not None and count_nodes(raw, FEW) <= FEW else ""

@@ -74,7 +74,7 @@ class Enum:
             return False
         if len(self._boxes) <= _FEW:
             return any(equal_json(value, item) for item in self._boxes)
-        index = self._index if self._index is not None else fill_attribute(self, "_index", self._indexed, needed=False)
+        index = self._index if self._index is not None else fill_attribute(self, "_index", self._indexed)
         return any(equal_json(value, item) for item in index.get(_key(value), ()))
 
     def _indexed(self) -> dict[Any, list[Any]]:
@@ -89,7 +89,7 @@ class Enum:
     @property
     def said(self) -> str:
         """The entries as errors list them. All errors share the text."""
-        return self._said if self._said is not None else fill_attribute(self, "_said", self._say, needed=False)
+        return self._said if self._said is not None else fill_attribute(self, "_said", self._say)
 
     def _say(self) -> str:
         return field.list_supported(map(_write, self.allowed))

@@ -76,7 +76,7 @@ class Schema:
     @property
     def node(self) -> Node:
         """The root node. Raises ValueError for a malformed schema; structural() lists its errors."""
-        return self._node if self._node is not None else fill_attribute(self, "_node", self._make_node, needed=False)
+        return self._node if self._node is not None else fill_attribute(self, "_node", self._make_node)
 
     def _make_node(self) -> Node:
         errors = shape.check_shape(self.openapi, "openAPIV3Schema")
@@ -87,9 +87,7 @@ class Schema:
     @property
     def has_rules(self) -> bool:
         """Whether the schema has x-kubernetes-validations anywhere."""
-        return (
-            self._rules if self._rules is not None else fill_attribute(self, "_rules", self._find_rules, needed=False)
-        )
+        return self._rules if self._rules is not None else fill_attribute(self, "_rules", self._find_rules)
 
     def _find_rules(self) -> bool:
         return any(part.get("x-kubernetes-validations") for part in definition.walk_nodes(self.openapi))

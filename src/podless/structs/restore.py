@@ -34,15 +34,11 @@ class Misfit(ValueError):
     """A value does not fit its struct; the text is Go's."""
 
 
-def restore_value(struct: Struct, value: Any) -> Any:
-    """Return the value converted to its struct. Parts that fit are shared.
+def restore_value(kind: GoType, value: Any) -> Any:
+    """Return the value converted to its type. Parts that fit are shared.
 
     Raises Misfit for the first part that does not fit, in the order of the struct.
     """
-    return _restore_value(struct, value)
-
-
-def _restore_value(kind: GoType, value: Any) -> Any:
     if value is None:
         return None
     if type(kind) in _SCALARS:
@@ -59,7 +55,7 @@ def _restore_value(kind: GoType, value: Any) -> Any:
     if isinstance(kind, ListOf):
         if form is not list:
             raise Misfit(f"cannot restore slice from {_KINDS[form]}")
-        read = [_restore_value(kind.item, item) for item in each(value)]
+        read = [restore_value(kind.item, item) for item in each(value)]
         return value if all(map(is_, read, value)) else read
     return _own(kind, value)
 
@@ -68,7 +64,7 @@ def _fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[
     changed = {}
     for name, kind in known:
         item = value[name]
-        read = _restore_value(kind, item)
+        read = restore_value(kind, item)
         if read is not item:
             changed[name] = read
     return {**value, **changed} if changed else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from podless.apis import podspec
 from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
@@ -42,7 +43,7 @@ class DaemonSetStrategy(ReplicasStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Raise DecodeError if the annotation with the template generation is not a number."""
         spec, metadata = obj["spec"], obj["metadata"]
-        template.default_template(spec["template"])
+        podspec.default_pod_template(spec["template"])
         strategy = spec["updateStrategy"]
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:
@@ -78,7 +79,7 @@ class DaemonSetStrategy(ReplicasStrategy):
             errors.append(template.selector_mismatch(given, "spec.template"))
         if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
             errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-        errors += template.validate_template(given, "spec.template", old["template"] if old is not None else None)
+        errors += podspec.validate_pod_template(given, "spec.template", old["template"] if old is not None else None)
         errors += template.validate_always_running(given, "spec.template", "DaemonSet")
         errors += checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         return [

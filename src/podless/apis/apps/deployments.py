@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podless.apis import podspec
 from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
@@ -28,7 +29,7 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        template.default_template(spec["template"])
+        podspec.default_pod_template(spec["template"])
         strategy = spec["strategy"]
         if strategy["type"] == "RollingUpdate":
             rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}

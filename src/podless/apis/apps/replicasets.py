@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from podless.apis import podspec
 from podless.apis.apps import statuses
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
@@ -26,7 +27,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
     checking = Checking(once="SetsOnce")
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        template.default_template(obj["spec"]["template"])
+        podspec.default_pod_template(obj["spec"]["template"])
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))

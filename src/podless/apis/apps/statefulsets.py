@@ -44,7 +44,7 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        template.default_template(spec["template"])
+        podspec.default_pod_template(spec["template"])
         for claim in each(spec.get("volumeClaimTemplates") or ()):
             _fill_claim(claim)
         strategy = spec["updateStrategy"]
@@ -82,14 +82,16 @@ class StatefulSetStrategy(ReplicasStrategy):
             errors += template.validate_selector_matches(selector, given, "spec.template")
             # kube-apiserver validates labels and annotations twice; older releases validate nothing else
             if has("StatefulSetTemplates"):
-                errors += template.validate_template(
+                errors += podspec.validate_pod_template(
                     _mounted(spec), "spec.template", None if old is None else _mounted(old)
                 )
             metadata = given.get("metadata") or {}
             errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
             errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
             if not has("StatefulSetTemplates"):
-                errors += template.check_marks(given, "spec.template", None if old is None else old["template"])
+                errors += podspec.validate_template_marks(
+                    given, "spec.template", None if old is None else old["template"]
+                )
         return [*errors, *template.validate_always_running(given, "spec.template", "StatefulSet")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
@@ -110,7 +112,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         for place, claim in enumerate(each(obj["spec"].get("volumeClaimTemplates") or ())):
             path = f"spec.volumeClaimTemplates[{place}]"
             # the paths of kube-apiserver differ between create and update
-            found += podspec.claim_spec_warnings(claim["spec"], path if old is None else f"{path}.Spec")
+            found += podspec.warn_of_claim_spec(claim["spec"], path if old is None else f"{path}.Spec")
         return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
 
 
@@ -127,7 +129,7 @@ def _fill_claim(claim: Object) -> None:
 def _claims(spec: Object) -> Iterator[FieldError]:
     """Yield the errors of volumeClaimTemplates."""
     for place, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
-        yield from podspec.claim_errors(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
+        yield from podspec.validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
 
 
 def _mounted(spec: Object) -> Object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podless.apis import podspec
 from podless.apis.batch import jobspecs, schedules
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import TemplateStrategy
@@ -30,7 +31,7 @@ class CronJobStrategy(TemplateStrategy):
         return found
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        template.default_template(obj["spec"]["jobTemplate"]["spec"]["template"])
+        podspec.default_pod_template(obj["spec"]["jobTemplate"]["spec"]["template"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors, name = _validate_spec(obj["spec"], None), obj["metadata"].get("name") or ""

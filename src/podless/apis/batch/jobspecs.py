@@ -5,6 +5,7 @@ Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
 
 from __future__ import annotations
 
+from podless.apis import podspec
 from podless.apis.batch import failures, jobscheduling, successes
 from podless.apis.shared import checks, template
 from podless.meta import field
@@ -37,7 +38,7 @@ _LARGEST = (1 << 31) - 1
 def default_job_spec(obj: Object) -> None:
     """Set the defaults of a Job spec. obj: the Job, which gets the labels of its template."""
     spec, metadata = obj["spec"], obj["metadata"]
-    template.default_template(spec["template"])
+    podspec.default_pod_template(spec["template"])
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     if spec.get("parallelism") is None:
@@ -76,7 +77,7 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
     errors += _replacement(spec, f"{path}.podReplacementPolicy")
     errors += jobscheduling.validate_scheduling(spec, f"{path}.scheduling")
     given = spec["template"]
-    errors += template.validate_template(given, f"{path}.template", old["template"] if old is not None else None)
+    errors += podspec.validate_pod_template(given, f"{path}.template", old["template"] if old is not None else None)
     return [*errors, *_restarts(spec, f"{path}.template.spec.restartPolicy")]
 
 
@@ -154,4 +155,4 @@ def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MOST_OF_MANY
     if spec.get("completionMode") == INDEXED and many:
         found.append(_UNTRACKED)
-    return [*found, *template.warn_of_template(spec["template"], f"{path}.template")]
+    return [*found, *podspec.warn_of_template(spec["template"], f"{path}.template")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.podspec import default_pod_template, drop_disabled, pod_template_warnings, validate_pod_template
+from podless.apis.podspec import default_pod_template, drop_disabled, validate_pod_template, warn_of_template
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -36,7 +36,7 @@ class PodTemplateStrategy(DescribedStrategy):
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is not None and old["template"] == obj["template"]:
             return []
-        return pod_template_warnings(obj["template"], "template")
+        return warn_of_template(obj["template"], "template")
 
 
 STRATEGY = PodTemplateStrategy(POD_TEMPLATE)

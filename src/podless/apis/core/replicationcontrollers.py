@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from podless.apis import podspec
 from podless.apis.apps import statuses
 from podless.apis.apps.replicasets import COUNTS, PARTS
 from podless.apis.shared import checks, template
@@ -31,7 +32,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         spec = obj["spec"]
         given = spec.get("template")
         if given is not None:
-            template.default_template(given)
+            podspec.default_pod_template(given)
             labels = template.template_labels(given)
             if labels and not spec.get("selector"):
                 spec["selector"] = dict(labels)

@@ -25,7 +25,7 @@ _FAMILIES = "may specify no more than one IP for each IP family"
 
 def validate_status_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate a changed pod status."""
-    return [*updates.status_marks(obj, old), *_status(obj, old)]
+    return [*updates.validate_changed_marks(obj, old), *_status(obj, old)]
 
 
 def _status(obj: Object, old: Object) -> Errors:

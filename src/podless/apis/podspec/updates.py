@@ -43,10 +43,11 @@ _ONLY = "only cpu and memory resources are mutable"
 
 def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate a changed pod, except its metadata."""
-    return [*validate_pod(obj, old), *_marks(obj, old), *_update(obj["spec"], old["spec"])]
+    return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_update(obj["spec"], old["spec"])]
 
 
-def _marks(obj: Object, old: Object) -> Errors:
+def validate_changed_marks(obj: Object, old: Object) -> Errors:
+    """Validate the annotations of a changed pod, and that these changes are allowed."""
     notes, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
     if not notes and not before:
         return
@@ -61,11 +62,6 @@ def validate_marks(obj: Object, old: Object) -> Errors:
     notes = obj["metadata"].get("annotations") or {}
     judged = options_for_update(old["spec"], old["metadata"], pod=True)
     return marks.validate_annotations(notes, obj["spec"], "metadata.annotations", judged)
-
-
-def status_marks(obj: Object, old: Object) -> Errors:
-    """Validate the annotations of a pod in a status update."""
-    return _marks(obj, old)
 
 
 def _update(spec: Object, old: Object) -> Errors:
@@ -165,7 +161,7 @@ def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate an update of ephemeralContainers. Existing ones may not change."""
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
-    found = [*validate_pod(obj, old), *_marks(obj, old)]
+    found = [*validate_pod(obj, old), *validate_changed_marks(obj, old)]
     where = "spec.ephemeralContainers"
     now = {one.get("name", ""): one for one in each(obj["spec"].get("ephemeralContainers") or ())}
     for before in each(old["spec"].get("ephemeralContainers") or ()):

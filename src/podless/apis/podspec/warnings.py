@@ -124,10 +124,10 @@ def _volumes(spec: Object, path: str) -> Iterator[str]:
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if claim is not None:
             at = f"{path}.volumes[{place}].ephemeral.volumeClaimTemplate.spec"
-            yield from claim_spec(claim.get("spec") or {}, at)
+            yield from warn_of_claim_spec(claim.get("spec") or {}, at)
 
 
-def claim_spec(spec: Object, path: str) -> Iterator[str]:
+def warn_of_claim_spec(spec: Object, path: str) -> Iterator[str]:
     """Yield the warnings about the spec of a PersistentVolumeClaim."""
     for part in ("requests", "limits"):
         given = (spec.get("resources") or {}).get(part) or {}

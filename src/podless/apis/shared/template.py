@@ -1,4 +1,4 @@
-"""Defaults, rules and warnings of a pod template, and of the selector for its pods.
+"""The selector of a workload for the pods of its template, and the template in updates.
 
 Source: Kubernetes' pkg/apis/apps/validation and pkg/api/pod.
 """
@@ -21,30 +21,10 @@ _NAMED = (
 )
 
 
-def default_template(template: Object) -> None:
-    """Set the defaults of a template."""
-    podspec.default_pod_template(template)
-
-
 def trim_template(template: Object | None, old: Object | None = None) -> None:
     """Drop disabled fields. old: the template before an update."""
     if template is not None:
         podspec.drop_disabled(template["spec"], old["spec"] if old is not None else None)
-
-
-def validate_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """Validate a pod template. old: the template before an update."""
-    return podspec.validate_pod_template(template, path, old)
-
-
-def check_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
-    """Validate the annotations of a template that configure its pods. old: the template before an update."""
-    return podspec.validate_template_marks(template, path, old)
-
-
-def warn_of_template(template: Object, path: str) -> list[str]:
-    """Return the warnings about a pod template."""
-    return podspec.pod_template_warnings(template, path)
 
 
 def template_labels(template: Object) -> dict[str, str]:
@@ -111,10 +91,10 @@ def warn_of_object(obj: Object, old: Object | None) -> list[str]:
     """Return the warnings about an object with a pod template. On an update, only if the generation has changed."""
     given = obj["spec"].get("template")
     if old is None:
-        return [*name_warnings(obj), *(warn_of_template(given, "spec.template") if given else [])]
+        return [*name_warnings(obj), *(podspec.warn_of_template(given, "spec.template") if given else [])]
     if given is None or obj["metadata"].get("generation") == old["metadata"].get("generation"):
         return []
-    return warn_of_template(given, "spec.template")
+    return podspec.warn_of_template(given, "spec.template")
 
 
 def validate_replica_template(
@@ -124,6 +104,6 @@ def validate_replica_template(
     path, before = "spec.template", old["template"] if old is not None else None
     return [
         *validate_selector_matches(selector, given, path),
-        *validate_template(given, path, before),
+        *podspec.validate_pod_template(given, path, before),
         *validate_always_running(given, path, owner),
     ]

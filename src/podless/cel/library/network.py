@@ -90,11 +90,6 @@ def parse_cidr(text: str) -> Cidr:
     return Cidr(address, int(bits))
 
 
-def format_address(address: Address) -> str:
-    """Return the canonical text of an address."""
-    return str(address)
-
-
 def _is_ip(text: str) -> bool:
     try:
         parse_ip(text)
@@ -197,7 +192,7 @@ LIBRARY = Library(
             "ip.isCanonical",
             "Whether an address is written in its shortest form.",
             ["!ip.isCanonical('2001:db8:0::1')"],
-            plain("ip_is_canonical", (STRING,), BOOL, lambda text: format_address(_address(text)) == text),
+            plain("ip_is_canonical", (STRING,), BOOL, lambda text: str(_address(text)) == text),
             cost=traversal(2),
         ),
         declare_function(
@@ -290,10 +285,8 @@ LIBRARY = Library(
             "string",
             "The text of an address or a range.",
             [f"string(cidr({_SAME})) == {_SAME}"],
-            plain("ip_to_string", (IP_TYPE,), STRING, lambda value: format_address(value.address)),
-            plain(
-                "cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{format_address(value.address)}/{value.bits}"
-            ),
+            plain("ip_to_string", (IP_TYPE,), STRING, lambda value: str(value.address)),
+            plain("cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{value.address}/{value.bits}"),
         ),
     ),
     {"net.IP": IP_TYPE, "net.CIDR": CIDR_TYPE},

@@ -26,7 +26,7 @@ _PARTS: dict[str, tuple[str, Callable[[datetime], int], int]] = {
 _SPANS = {"getHours": 3600 * SECOND, "getMinutes": 60 * SECOND, "getSeconds": SECOND, "getMilliseconds": SECOND // 1000}
 
 
-def _span(unit: int, wrap: bool) -> Callable[[Duration], int]:
+def _span(unit: int) -> Callable[[Duration], int]:
     def part(value: Duration) -> int:
         count = abs(value.ns) // unit
         return -count if value.ns < 0 else count
@@ -44,7 +44,7 @@ def _declare(name: str, doc: str, part: Callable[[datetime], int], seen: int) ->
         member(f"timestamp_{name}_with_tz", (TIMESTAMP, STRING), INT, zoned),
     ]
     if name in _SPANS:
-        overloads.append(member(f"duration_{name}", (DURATION,), INT, _span(_SPANS[name], False)))
+        overloads.append(member(f"duration_{name}", (DURATION,), INT, _span(_SPANS[name])))
     return declare_function(
         name, f"{doc} In UTC, or in a zone by name or offset.", [f"{_DAY}.{name}() == {seen}"], *overloads
     )

@@ -105,13 +105,13 @@ class NodeRules:
 
     def rules(self) -> list[tuple[ValidationRule, str]]:
         """Return the rules of this node, each with the field name of its errors."""
-        return self._made if self._made is not None else fill_attribute(self, "_made", self._compile, needed=False)
+        return self._made if self._made is not None else fill_attribute(self, "_made", self._compile)
 
     def are_plain(self) -> bool:
         """Return whether all rules of this node look only at the new value."""
         if self._plain is not None:
             return self._plain
-        return fill_attribute(self, "_plain", lambda: all(rule.plain for rule, _ in self.rules()), needed=False)
+        return fill_attribute(self, "_plain", lambda: all(rule.plain for rule, _ in self.rules()))
 
     def _compile(self) -> list[tuple[ValidationRule, str]]:
         given = self.schema.get(_RULES) or ()

@@ -62,12 +62,11 @@ class Authors:
         return int(database.execute(statement, (text, crc32(text.encode()))).lastrowid or 0)
 
 
-def read_author(database: sqlite3.Connection, number: int, audit: bytes | None) -> Author:
-    """Return the author of a row. Raises Damaged, sqlite3.Error."""
+def read_author(database: sqlite3.Connection, number: int) -> Author:
+    """Return the author of a row, without its audit ID. Raises Damaged, sqlite3.Error."""
     if not number:
-        return Author(audit=audit or b"")
+        return Author()
     row = database.execute("SELECT text, checksum FROM authors WHERE id = ?", (number,)).fetchone()
     if row is None or not isinstance(row[0], str) or crc32(row[0].encode()) != row[1]:
         raise Damaged(f"the database is damaged: the checksum of author {number} is wrong")
-    user, sender, verb, subresource, manager, agent = orjson.loads(row[0])
-    return Author(user, sender, verb, subresource, manager, agent, audit or b"")
+    return Author(*orjson.loads(row[0]))

@@ -207,7 +207,7 @@ class SQLiteChangeLog:
         for key, value, offset, revision, created, sequence, at, number, audit, _ in rows:
             author = known.get(number)
             if author is None:
-                author = known[number] = read_author(database, number, None)
+                author = known[number] = read_author(database, number)
             if audit:
                 author = author._replace(audit=audit)
             stored = None if value is None else Stored(value, offset)
