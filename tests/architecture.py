@@ -560,7 +560,7 @@ UNSHARED = {
     "cel/checker.py": "a tree before anybody else has it",
     "cel/cost.py": "one estimate",
     "cel/generate.py": "one compilation",
-    "cel/maker.py": "one compilation",
+    "cel/codegen.py": "one compilation",
     "cel/patterns.py": "answers that follow from their question, behind a lock",
     "cel/policies/activation.py": "one evaluation",
     "cel/recovery.py": "a reader of one expression",

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.cel.control import ExactControl
+from podless.cel.control import ControlGenerator
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import unescape_field
-from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
+from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, InlineGenerator
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, MessageExpr, Select
 from podless.cel.types import Type
 from podless.cel.writer import Value
@@ -31,14 +31,14 @@ def generate_program(
 
     The exact form raises EvaluationError with the cost in its attribute cost.
     """
-    maker = _Maker(declarations, exact)
-    writer = maker.writer
+    generator = _ProgramGenerator(declarations, exact)
+    writer = generator.writer
     params = []
     for place, (name, decl) in enumerate(variables.items()):
         params.append(f"v{place}")
-        maker.scope[name] = maker.variable(Value(f"v{place}", types[name], decl))
+        generator.scope[name] = generator.bind_variable(Value(f"v{place}", types[name], decl))
     writer.begin_function(exact)
-    result = maker.value(tree)
+    result = generator.emit_value(tree)
     writer.settle()
     writer.line(f"return {result}, c")
     if exact:
@@ -50,7 +50,7 @@ def generate_program(
     return made
 
 
-class _Maker(Inline, ExactControl):
+class _ProgramGenerator(InlineGenerator, ControlGenerator):
     """One method for each kind of node."""
 
     def literal(self, node: LiteralExpr) -> Value:
@@ -82,14 +82,14 @@ class _Maker(Inline, ExactControl):
             assert decl.items is not None
             call = "index" if self.exact else ""
             code = f"index({operand.code}, {node.field!r})" if call else f"{operand.code}[{node.field!r}]"
-            return self.leaf(self.writer.keep(code), decl.items)
+            return self.emit_leaf(self.writer.keep(code), decl.items)
         part = decl.field(node.field) if decl.kind == "object" else None
         if part is None:  # after dyn() a field can be undeclared
-            return Value(f"select({self.plain(operand)}, {node.field!r})", node.type)
+            return Value(f"select({self.convert_code(operand)}, {node.field!r})", node.type)
         real = unescape_field(node.field)
         if self.exact or part.nullable:
-            return self.leaf(self.writer.keep(f"field({operand.code}, {real!r}, {node.field!r})"), part)
-        return self.leaf(f"{operand.code}[{real!r}]", part)
+            return self.emit_leaf(self.writer.keep(f"field({operand.code}, {real!r}, {node.field!r})"), part)
+        return self.emit_leaf(f"{operand.code}[{real!r}]", part)
 
     def present(self, node: Select, operand: Value) -> Value:
         decl = operand.decl
@@ -98,14 +98,14 @@ class _Maker(Inline, ExactControl):
         elif decl.kind == "map":
             code = f"({node.field!r} in {operand.code})"
         elif decl.kind != "object" or decl.field(node.field) is None:
-            code = f"has({self.plain(operand)}, {node.field!r}, {self.declarations.lenient})"
+            code = f"has({self.convert_code(operand)}, {node.field!r}, {self.declarations.lenient})"
         else:
             code = f"({operand.code}.get({unescape_field(node.field)!r}) is not None)"
         return Value(code, node.type)
 
     def list(self, node: ListExpr) -> Value:
         self.writer.spend(0 if self.constant(node) else 10)
-        items = [self.steady(item) for item in node.items]
+        items = [self.emit_steady(item) for item in node.items]
         if not node.optional:
             return Value(f"[{', '.join(items)}]", node.type)
         parts = [
@@ -118,7 +118,7 @@ class _Maker(Inline, ExactControl):
         self.writer.spend(0 if self.constant(node) else 30)
         name = self.writer.keep("{}")
         for entry in node.entries:
-            key, value = self.steady(entry.key), self.steady(entry.value)
+            key, value = self.emit_steady(entry.key), self.emit_steady(entry.value)
             if entry.optional:
                 self.writer.open(f"if {value}.present:")
                 self.writer.line(f"put({name}, {key}, {value}.value)")
@@ -131,7 +131,7 @@ class _Maker(Inline, ExactControl):
         self.writer.spend(40)
         fields = []
         for entry in node.entries:
-            code = self.steady(entry.value)
+            code = self.emit_steady(entry.value)
             fields.append(f"({entry.key!r}, {f'opened({code})' if entry.optional else code})")
         make = "construct" if node.type.kind == "struct" else "build"
         return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
@@ -151,26 +151,26 @@ class _Maker(Inline, ExactControl):
             made = special(self, node)
             if made is not None:
                 return made
-        return self.generic(node)
+        return self.emit_call(node)
 
 
 _SPECIAL: dict[str, Callable[..., Value | None]] = {
-    "_&&_": _Maker.logical,
-    "_||_": _Maker.logical,
-    "_?_:_": _Maker.conditional,
-    "_==_": _Maker.equality,
-    "_!=_": _Maker.equality,
-    **dict.fromkeys(COMPARE, _Maker.comparison),
-    **dict.fromkeys(ARITHMETIC, _Maker.arithmetic),
-    "!_": _Maker.negation,
-    "@in": _Maker.membership,
-    "size": _Maker.size,
-    **dict.fromkeys(TESTS, _Maker.test),
-    "matches": _Maker.match,
-    "_[_]": _Maker.index,
-    "_[?_]": _Maker.optional_index,
-    "_?._": _Maker.optional_field,
-    "or": _Maker.otherwise,
-    "orValue": _Maker.otherwise,
-    "dyn": _Maker.forget,
+    "_&&_": _ProgramGenerator.logical,
+    "_||_": _ProgramGenerator.logical,
+    "_?_:_": _ProgramGenerator.conditional,
+    "_==_": _ProgramGenerator.equality,
+    "_!=_": _ProgramGenerator.equality,
+    **dict.fromkeys(COMPARE, _ProgramGenerator.comparison),
+    **dict.fromkeys(ARITHMETIC, _ProgramGenerator.arithmetic),
+    "!_": _ProgramGenerator.negation,
+    "@in": _ProgramGenerator.membership,
+    "size": _ProgramGenerator.size,
+    **dict.fromkeys(TESTS, _ProgramGenerator.test),
+    "matches": _ProgramGenerator.match,
+    "_[_]": _ProgramGenerator.index,
+    "_[?_]": _ProgramGenerator.optional_index,
+    "_?._": _ProgramGenerator.optional_field,
+    "or": _ProgramGenerator.otherwise,
+    "orValue": _ProgramGenerator.otherwise,
+    "dyn": _ProgramGenerator.forget,
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from podless.cel import patterns
+from podless.cel.codegen import CodeGenerator
 from podless.cel.escape import unescape_field
-from podless.cel.maker import Maker
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Select
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.cel.writer import Value
@@ -21,13 +21,13 @@ _TEXTS = frozenset(("string", "bytes"))
 _SIZED = frozenset(("list", "map", "string", "bytes"))
 
 
-class Inline(Maker):
+class InlineGenerator(CodeGenerator):
     """Each method returns the code of a call, or None if the function itself must be called."""
 
-    def both(self, node: CallExpr) -> tuple[Value, Value]:
+    def emit_both(self, node: CallExpr) -> tuple[Value, Value]:
         """Return both operands, in order."""
         if self.halts(node.args[1]):
-            return self.pair(partial(self.emit, node.args[0]), partial(self.emit, node.args[1]))
+            return self.emit_pair(partial(self.emit, node.args[0]), partial(self.emit, node.args[1]))
         left = self.emit(node.args[0])
         mark = len(self.writer.lines)
         right = self.emit(node.args[1])
@@ -40,7 +40,7 @@ class Inline(Maker):
 
     def equality(self, node: CallExpr) -> Value | None:
         """Write == and !=."""
-        left, right = self.both(node)
+        left, right = self.emit_both(node)
         one, two = node.args[0].type, node.args[1].type
         sign = "==" if node.function == "_==_" else "!="
         same = left.decl is not None and right.decl is not None and left.decl is right.decl and left.decl.plain
@@ -48,22 +48,22 @@ class Inline(Maker):
             if same:
                 self.writer.tick()
             if one.kind in _TEXTS or same:
-                a, b = self.texts(node, left, right)
+                a, b = self.emit_texts(node, left, right)
                 return Value(f"({a} {sign} {b})", node.type)
             self.writer.spend(1)
             return Value(f"({left.code} {sign} {right.code})", node.type)
         self.writer.tick()
-        a, b = self.named(self.plain(left)), self.named(self.plain(right))
+        a, b = self.name_code(self.convert_code(left)), self.name_code(self.convert_code(right))
         self.writer.spend(f"least({a}, {b})")
         return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
 
-    def texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
+    def emit_texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
         """Return the code of two strings to compare. The cost is that of the shorter one."""
         for arg in node.args:
             if isinstance(arg, LiteralExpr):
                 self.writer.spend(-(-len(arg.value) // 10))
                 return left.code, right.code
-        a, b = self.named(left.code), self.named(right.code)
+        a, b = self.name_code(left.code), self.name_code(right.code)
         self.writer.spend(f"-(-min(len({a}), len({b})) // 10)")
         return a, b
 
@@ -73,10 +73,10 @@ class Inline(Maker):
         numbers = {one.kind, two.kind} <= {"int", "uint"}
         if one.name == "wrapper" or two.name == "wrapper" or not (numbers or (one == two and one.kind in _ORDERED)):
             return None
-        left, right = self.both(node)
+        left, right = self.emit_both(node)
         sign = COMPARE[node.function]
         if one.kind in _TEXTS:
-            a, b = self.texts(node, left, right)
+            a, b = self.emit_texts(node, left, right)
             return Value(f"({a} {sign} {b})", node.type)
         self.writer.spend(1)
         return Value(f"({left.code} {sign} {right.code})", node.type)
@@ -86,7 +86,7 @@ class Inline(Maker):
         one, two = node.args[0].type, node.args[1].type
         if one != two or one.kind not in ("int", "double") or one.name == "wrapper":
             return None
-        left, right = self.both(node)
+        left, right = self.emit_both(node)
         self.writer.spend(1)
         code = f"({left.code} {ARITHMETIC[node.function]} {right.code})"
         if one.kind == "double":
@@ -99,7 +99,7 @@ class Inline(Maker):
         """Write ! on a bool."""
         if node.args[0].type.kind != "bool" or node.args[0].type.name == "wrapper":
             return None
-        code = self.value(node.args[0])
+        code = self.emit_value(node.args[0])
         self.writer.spend(1)
         return Value(f"(not {code})", node.type)
 
@@ -112,15 +112,15 @@ class Inline(Maker):
         if item.type != kind or kind.kind not in _NATIVE or kind.kind == "double" or kind.name == "wrapper":
             return None
         if isinstance(place, ListExpr) and all(isinstance(each, LiteralExpr) for each in place.items):
-            code = self.value(item)
+            code = self.emit_value(item)
             self.writer.spend(len(place.items))
             known = tuple(each.value for each in place.items if isinstance(each, LiteralExpr))
             return Value(f"({code} in {self.writer.constant(known)})", node.type)
-        left, right = self.both(node)
+        left, right = self.emit_both(node)
         inner = right.decl.items if right.decl is not None else None
         if place.type.kind == "list" and inner is not None and not inner.plain:
-            return None if not isinstance(item, LiteralExpr) else self.generic(node)
-        where = self.named(right.code)
+            return None if not isinstance(item, LiteralExpr) else self.emit_call(node)
+        where = self.name_code(right.code)
         self.writer.spend(f"len({where})" if place.type.kind == "list" else 1)
         return Value(f"({left.code} in {where})", node.type)
 
@@ -140,7 +140,7 @@ class Inline(Maker):
             return None
         if self.halts(node.args[0]):
             return None
-        left, right = self.named(self.value(target)), self.steady(node.args[0])
+        left, right = self.name_code(self.emit_value(target)), self.emit_steady(node.args[0])
         self.writer.spend(f"-(-len({left}) // 10)")
         if node.function == "contains":
             self.writer.spend(f"-(-len({left}) // 10) * (-(-len({right}) // 10) - 1)")
@@ -153,7 +153,7 @@ class Inline(Maker):
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
         found = self.writer.constant(patterns.make_matcher(pattern.value))
-        left = self.named(self.value(text))
+        left = self.name_code(self.emit_value(text))
         # in cel-go, the global form of matches() costs 1
         self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
         return Value(f"{found}({left})", node.type)
@@ -169,20 +169,20 @@ class Inline(Maker):
         operand = self.emit(place)
         decl = operand.decl
         if decl is None or decl.kind not in ("list", "map"):
-            where = self.named(self.plain(operand))
-            code = self.writer.keep(f"index({where}, {self.value(key)})")
+            where = self.name_code(self.convert_code(operand))
+            code = self.writer.keep(f"index({where}, {self.emit_value(key)})")
             self.writer.spend(1)
             return Value(code, node.type)
         assert decl.items is not None
-        where = self.named(operand.code)
-        at = self.value(key)
+        where = self.name_code(operand.code)
+        at = self.emit_value(key)
         self.writer.spend(1)
         literal = isinstance(key, LiteralExpr) and key.value.__class__ is int and key.value >= 0
         quick = not self.exact and (
             (decl.kind == "map" and key.type.kind == "string") or (literal and decl.kind == "list")
         )
         look = "item" if decl.kind == "list" else "index"
-        return self.leaf(self.writer.keep(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items)
+        return self.emit_leaf(self.writer.keep(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items)
 
     def optional_field(self, node: CallExpr) -> Value | None:
         """Write an optional field."""
@@ -194,21 +194,23 @@ class Inline(Maker):
         part = decl.field(field.value) if decl is not None and decl.kind == "object" else None
         if part is None:
             lenient = self.declarations.lenient
-            return Value(f"optional_index({self.plain(operand)}, {field.value!r}, {lenient})", node.type)
+            return Value(f"optional_index({self.convert_code(operand)}, {field.value!r}, {lenient})", node.type)
         name = self.writer.keep(f"{operand.code}.get({unescape_field(field.value)!r})")
-        return Value(f"(NONE if {name} is None else Optional({self.plain(self.leaf(name, part))}))", node.type)
+        return Value(
+            f"(NONE if {name} is None else Optional({self.convert_code(self.emit_leaf(name, part))}))", node.type
+        )
 
     def otherwise(self, node: CallExpr) -> Value:
         """Write or() and orValue(), whose argument is evaluated only if needed."""
         assert node.target is not None
-        target = self.named(self.value(node.target))
+        target = self.name_code(self.emit_value(node.target))
         result = self.writer.temp()
         self.writer.line(f"if {target}.__class__ is not Optional: raise no_overload()")
         self.writer.open(f"if {target}.present:")
         self.writer.line(f"{result} = {target}" + ("" if node.function == "or" else ".value"))
         self.writer.close()
         self.writer.open("else:")
-        code = self.value(node.args[0])
+        code = self.emit_value(node.args[0])
         self.writer.line(f"{result} = {code}")
         self.writer.close()
         self.writer.spend(1)

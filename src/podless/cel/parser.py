@@ -13,7 +13,7 @@ from podless.cel.errors import CompileError, Issue
 from podless.cel.escape import RESERVED
 from podless.cel.lexer import START, Token, format_wanted
 from podless.cel.macros import Macro
-from podless.cel.recovery import Stop, SyntaxFault, TokenStream
+from podless.cel.recovery import RecoveringParser, Stop, SyntaxFault
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapEntry, MapExpr, MessageExpr, Select
 from podless.cel.types import BOOL, NULL, STRING
 from podless.runtime.meter import charge
@@ -66,7 +66,7 @@ def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> 
     return tree
 
 
-class _ExpressionParser(TokenStream):
+class _ExpressionParser(RecoveringParser):
     """One method for each rule of the grammar.
 
     depth: of the current rule. high: the number of operators, selections, calls and indexes above each other in the
@@ -169,7 +169,7 @@ class _ExpressionParser(TokenStream):
         try:
             self.sync(START)
             kind = self.token.kind
-            if kind == "!" or (kind == "-" and self.ahead().kind not in ("NUM_INT", "NUM_FLOAT")):
+            if kind == "!" or (kind == "-" and self.look_ahead().kind not in ("NUM_INT", "NUM_FLOAT")):
                 return self.signs(kind)
             return self.member()
         except SyntaxFault as fault:
@@ -180,14 +180,14 @@ class _ExpressionParser(TokenStream):
         offset = self.token.offset
         count = 0
         while self.token.kind == kind:
-            after = self.ahead()
+            after = self.look_ahead()
             if kind == "-" and after.kind not in START:
-                raise self.unviable(self.token, after)
+                raise self.make_unviable(self.token, after)
             if kind == "-" and after.kind in ("NUM_INT", "NUM_FLOAT") and count:
                 break
             self.advance()
             count += 1
-        self.again(START)
+        self.resync(START)
         operand = self.member()
         if count % 2 == 0:
             return operand
@@ -216,7 +216,7 @@ class _ExpressionParser(TokenStream):
     def dotted(self, left: Expr) -> Expr:
         """Parse .field, .?field or .function(...)."""
         dot = self.token
-        after = self.ahead()
+        after = self.look_ahead()
         if after.kind == "?":
             self.advance()
             self.advance()
@@ -224,7 +224,7 @@ class _ExpressionParser(TokenStream):
         if after.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
             if after.kind in ("true", "false", "null") and after.offset == dot.offset + 1:
                 raise SyntaxFault(after, f"mismatched input '{after.text}' expecting IDENTIFIER")
-            raise self.unviable(dot, after)
+            raise self.make_unviable(dot, after)
         self.advance()
         name = self.advance()
         if self.token.kind == "(" and name.kind == "IDENTIFIER":
@@ -239,7 +239,7 @@ class _ExpressionParser(TokenStream):
             self.sync(_NAME)
         except SyntaxFault as fault:
             self.recover(fault, "name", _MEMBER)
-            return self.problem(first.offset, "unsupported ident kind")
+            return self.report_problem(first.offset, "unsupported ident kind")
         name = self.advance()
         return CallExpr(dot.offset, "_?._", [left, LiteralExpr(name.offset, _plain(name), STRING)])
 
@@ -279,7 +279,7 @@ class _ExpressionParser(TokenStream):
         kind = token.kind
         if kind == "IDENTIFIER":
             return self.named("")
-        if kind == "." and self.ahead().kind == "IDENTIFIER":
+        if kind == "." and self.look_ahead().kind == "IDENTIFIER":
             self.advance()
             return self.named(".")
         if kind == "(":
@@ -300,16 +300,16 @@ class _ExpressionParser(TokenStream):
         """Parse a number, string or bytes literal."""
         token = self.token
         sign = ""
-        if token.kind == "-" and self.ahead().kind in ("NUM_INT", "NUM_FLOAT"):
+        if token.kind == "-" and self.look_ahead().kind in ("NUM_INT", "NUM_FLOAT"):
             sign = "-"
             self.advance()
         if self.token.kind not in literals.READERS:
-            raise self.unviable(token, self.ahead() if token.kind == "." else self.token)
+            raise self.make_unviable(token, self.look_ahead() if token.kind == "." else self.token)
         read = self.advance()
         try:
             value, kind = literals.READERS[read.kind](sign + read.text)
         except ValueError as error:
-            return self.problem(token.offset, str(error))
+            return self.report_problem(token.offset, str(error))
         return LiteralExpr(token.offset, value, kind)
 
     def named(self, dot: str) -> Expr:
@@ -319,23 +319,23 @@ class _ExpressionParser(TokenStream):
             offset = self.advance().offset
             arguments = self.arguments(_ARGUMENT | _MEMBER)
             if name.text in RESERVED:
-                return self.problem(name.offset, f"reserved identifier: {name.text}")
+                return self.report_problem(name.offset, f"reserved identifier: {name.text}")
             return self.call(offset, dot + name.text, arguments)
         parts = self.message_name()
         if parts is not None:
             return self.message(dot + ".".join((name.text, *parts)))
         if name.text in RESERVED:
-            return self.problem(name.offset, f"reserved identifier: {name.text}")
+            return self.report_problem(name.offset, f"reserved identifier: {name.text}")
         return Ident(name.offset, dot + name.text)
 
     def message_name(self) -> list[str] | None:
         """Consume and return the rest of a dotted name that is followed by a brace; None if there is none."""
         count = 0
         parts = []
-        while self.ahead(count).kind == "." and self.ahead(count + 1).kind == "IDENTIFIER":
-            parts.append(self.ahead(count + 1).text)
+        while self.look_ahead(count).kind == "." and self.look_ahead(count + 1).kind == "IDENTIFIER":
+            parts.append(self.look_ahead(count + 1).text)
             count += 2
-        if self.ahead(count).kind != "{":
+        if self.look_ahead(count).kind != "{":
             return None
         for _ in range(count):
             self.advance()
@@ -372,7 +372,7 @@ class _ExpressionParser(TokenStream):
                 optional.add(len(items))
                 self.advance()
             items.append(self.part(_ITEM))
-            if self.token.kind != "," or self.ahead().kind not in first:
+            if self.token.kind != "," or self.look_ahead().kind not in first:
                 break
             self.advance()
         self.close("]")
@@ -402,7 +402,7 @@ class _ExpressionParser(TokenStream):
         try:
             while self.token.kind in first:
                 one()
-                if self.token.kind != "," or self.ahead().kind not in first:
+                if self.token.kind != "," or self.look_ahead().kind not in first:
                     break
                 self.advance()
         except SyntaxFault as fault:
@@ -424,7 +424,7 @@ class _ExpressionParser(TokenStream):
             try:
                 made = macro(offset, target, args)
             except macros.Misuse as error:
-                return self.problem(error.offset, str(error))
+                return self.report_problem(error.offset, str(error))
             if made is not None:
                 return made
         return CallExpr(offset, function, args, target)

@@ -1,4 +1,4 @@
-"""The token stream of a parser, with the errors and the error recovery of CEL's ANTLR parser.
+"""The base of the parser: its tokens, with the errors and the error recovery of CEL's ANTLR parser.
 
 ANTLR's default strategy decides the error of an invalid text and where parsing continues: skip a stray token, assume a
 missing one, else skip everything up to a token that can follow. podless does the same three steps, so that its messages
@@ -29,8 +29,11 @@ class Stop(Exception):
     """Parsing ends here; the issues say why."""
 
 
-class TokenStream:
-    """The tokens of a text. Errors are added to `issues`. follow: tokens that can come after each open rule."""
+class RecoveringParser:
+    """Reads the tokens of a text, and recovers from errors.
+
+    Errors are added to `issues`. follow: tokens that can come after each open rule.
+    """
 
     def __init__(self, source: str, issues: list[Issue], follow: frozenset[str]) -> None:
         self.issues = issues
@@ -44,23 +47,23 @@ class TokenStream:
         self.failed_at = -1
         self.failed_in: set[str] = set()  # rules that failed since the last valid token
 
-    def ahead(self, count: int = 1) -> Token:
-        """Return the token `count` places ahead."""
+    def look_ahead(self, count: int = 1) -> Token:
+        """Return the token `count_recovery` places ahead."""
         return self.tokens[min(self.at + count, len(self.tokens) - 1)]
 
     def advance(self) -> Token:
         """Consume the token, which is valid here."""
         if self.recovering:
-            self.good()
-        return self.drop()
+            self.end_recovery()
+        return self.consume()
 
-    def good(self) -> None:
+    def end_recovery(self) -> None:
         """End the recovery, because the text is valid again."""
         self.recovering = False
         self.failed_at = -1
         self.failed_in.clear()
 
-    def drop(self) -> Token:
+    def consume(self) -> Token:
         """Consume the token, valid or not."""
         charge(1)
         token = self.token
@@ -73,11 +76,11 @@ class TokenStream:
         """Consume a token of one kind, or recover. after: tokens that can come after it."""
         if self.token.kind == kind:
             return self.advance()
-        self.count()
+        self.count_recovery()
         wanted = frozenset((kind,))
-        if self.ahead().kind == kind:
-            self.unwanted(wanted)
-            self.drop()
+        if self.look_ahead().kind == kind:
+            self.report_unwanted(wanted)
+            self.consume()
             return self.advance()
         if self.token.kind in after:
             self.report(f"missing {format_wanted(wanted)} at {self.describe_token()}")
@@ -88,20 +91,20 @@ class TokenStream:
         """Make one of the wanted tokens the next one, by skipping a stray token."""
         if self.recovering or self.token.kind in wanted:
             return
-        self.count(0)
-        if self.ahead().kind in wanted:
-            self.unwanted(wanted)
-            self.drop()
-            self.good()
+        self.count_recovery(0)
+        if self.look_ahead().kind in wanted:
+            self.report_unwanted(wanted)
+            self.consume()
+            self.end_recovery()
             return
         raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_wanted(wanted)}")
 
-    def again(self, wanted: frozenset[str]) -> None:
+    def resync(self, wanted: frozenset[str]) -> None:
         """Recover inside a repetition: skip everything up to a token that can follow."""
         if self.recovering or self.token.kind in wanted:
             return
-        self.unwanted(wanted)
-        self.skip(wanted)
+        self.report_unwanted(wanted)
+        self.skip_to(wanted)
 
     def describe_token(self) -> str:
         """Return the token as error messages show it."""
@@ -113,11 +116,11 @@ class TokenStream:
             self.recovering = True
             self.issues.append(Issue((token or self.token).offset, f"Syntax error: {message}"))
 
-    def unwanted(self, wanted: frozenset[str]) -> None:
+    def report_unwanted(self, wanted: frozenset[str]) -> None:
         """Report an unwanted token."""
         self.report(f"extraneous input {self.describe_token()} expecting {format_wanted(wanted)}")
 
-    def count(self, one: int = 1) -> None:
+    def count_recovery(self, one: int = 1) -> None:
         """Count a recovery; their number is limited."""
         self.recoveries += one
         if self.recoveries > _MAX_RECOVERIES:
@@ -131,26 +134,26 @@ class TokenStream:
         A rule that fails again at the same token skips that token, too.
         """
         self.report(fault.message, fault.token)
-        self.count()
+        self.count_recovery()
         if self.failed_at == self.at and rule in self.failed_in:
-            self.drop()
+            self.consume()
         self.failed_at = self.at
         self.failed_in.add(rule)
-        self.skip(after)
+        self.skip_to(after)
         return LiteralExpr(fault.token.offset, "<<error>>", STRING)
 
-    def skip(self, wanted: frozenset[str]) -> None:
+    def skip_to(self, wanted: frozenset[str]) -> None:
         """Skip to the next token that is wanted or can follow."""
         stops = wanted.union(*self.follow)
         while self.token.kind != "EOF" and self.token.kind not in stops:
-            self.drop()
+            self.consume()
 
-    def problem(self, offset: int, message: str) -> Expr:
+    def report_problem(self, offset: int, message: str) -> Expr:
         """Report an error that is not a syntax error."""
         self.issues.append(Issue(offset, message))
         return LiteralExpr(offset, "<<error>>", STRING)
 
-    def unviable(self, start: Token, at: Token) -> SyntaxFault:
+    def make_unviable(self, start: Token, at: Token) -> SyntaxFault:
         """Return the fault of tokens that begin no alternative. at: the token that shows it."""
         end = at.offset + len(at.text) if at.kind != "EOF" else start.offset + len(start.text)
         return SyntaxFault(at, f"no viable alternative at input '{escape_text(self.source[start.offset : end])}'")

@@ -20,7 +20,7 @@ from typing import Any
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import CALL, FEW, PER_STEP, Values
+from podless.schema.emit import CALL, FEW, PER_STEP, StatementWriter
 from podless.schema.mode import Leaves, Mode
 from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
@@ -43,7 +43,6 @@ _MOST = 2000
 _SOME = 32
 _DEPTH = 24
 _LOOPS = 6
-
 
 Walk = Callable[[Any], bool]
 
@@ -145,8 +144,8 @@ class NodeFunction:
 
     def _write(self, node: Node, mode: Mode) -> Walk:
         writer = FunctionWriter(self._leaves)
-        writer.slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
-        head = writer.head(mode)
+        writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
+        head = writer.list_first_lines(mode)
         charge((len(head) + len(writer.lines)) * _LINE)
         body = "\n".join([*head, *writer.lines]) or " pass"
         names = writer.names
@@ -171,66 +170,66 @@ class PropertyFunction(NodeFunction):
         node = self._node.child(self._name)
         assert node is not None
         writer = FunctionWriter(self._leaves)
-        if writer.idle(node, self._mode) and not writer.fills(node, self._mode):
+        if writer.needs_no_code(node, self._mode) and not writer.replaces_null(node, self._mode):
             return _ANYTHING.run
         says = leaf_key(node)
         if not says:
             return self._write(node, self._mode)
-        shared = writer.part(node, self._mode)  # the same function for equal simple properties
+        shared = writer.find_part(node, self._mode)  # the same function for equal simple properties
         return shared.run if shared.is_compiled else shared._compiled()
 
 
-class FunctionWriter(Values):
+class FunctionWriter(StatementWriter):
     """Writes the lines of one function."""
 
     def __init__(self, leaves: Leaves) -> None:
         super().__init__(dict(_NAMES))
         self.leaves = leaves
 
-    def part(self, node: Node, mode: Mode) -> NodeFunction:
+    def find_part(self, node: Node, mode: Mode) -> NodeFunction:
         """Return the part for a node; simple nodes with equal keywords share one."""
         charge(_LINE)
         found = NodeFunction(node, mode, self.leaves)
         says = leaf_key(node)
         return make_once(self.leaves, (mode, says), lambda: found) if says else found
 
-    def slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
+    def write_slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
         """Write the code for a value. null: the lines for a null; None: as the schema says."""
         if null is None:
-            null = self.null(node, mode)
-        kinds = self.kinds(node, mode)
+            null = self.list_null_lines(node, mode)
+        kinds = self.list_classes(node, mode)
         after = mode.check and self.has_logic(node)
         if after and len(kinds) > 1:
-            self.block(indent, f"if {var} is None:", lambda inner: self.puts(inner, null))
-            self.block(indent, "else:", lambda inner: self.chain(node, var, inner, mode, kinds, None))
+            self.write_block(indent, f"if {var} is None:", lambda inner: self.put_lines(inner, null))
+            self.write_block(indent, "else:", lambda inner: self.write_chain(node, var, inner, mode, kinds, None))
             return
-        self.chain(node, var, indent, mode, kinds, null)
+        self.write_chain(node, var, indent, mode, kinds, null)
 
-    def null(self, node: Node, mode: Mode) -> list[str]:
+    def list_null_lines(self, node: Node, mode: Mode) -> list[str]:
         """Return the lines for a null that stays in place."""
         wrong = (node.types and not node.nullable) or node.raw.get("enum")
         return ["return False"] if mode.check and wrong else ["pass"]
 
-    def chain(
+    def write_chain(
         self, node: Node, var: str, indent: int, mode: Mode, kinds: dict[str, bool], null: list[str] | None
     ) -> None:
         """Write a branch for each class of value that is allowed, and the rejection of all others."""
         word = "if"
-        if not mode.check and (usual := self.usual(node, mode)):
+        if not mode.check and (usual := self.list_idle_classes(node, mode)):
             self.put_line(indent, f"if {' or '.join(f'{var}.__class__ is {name}' for name in usual)}: pass")
             word = "elif"
         for kind, allowed in kinds.items():
             if not allowed:
                 continue
-            self.block(
+            self.write_block(
                 indent,
-                f"{word} {self.test(var, kind)}:",
-                lambda inner, kind=kind: self.branch(node, var, inner, mode, kind, null is not None),  # type: ignore[misc]
+                f"{word} {self.test_class(var, kind)}:",
+                lambda inner, kind=kind: self.write_branch(node, var, inner, mode, kind, null is not None),  # type: ignore[misc]
             )
             word = "elif"
         refused = mode.check and not kinds.get("any") and null == ["return False"]
         if null is not None and not refused:
-            self.block(indent, f"{word} {var} is None:", lambda inner: self.puts(inner, null))
+            self.write_block(indent, f"{word} {var} is None:", lambda inner: self.put_lines(inner, null))
             word = "elif"
         if kinds.get("any"):
             pass
@@ -239,55 +238,55 @@ class FunctionWriter(Values):
         elif mode.check:
             self.put_line(indent, "else: return False")
         elif mode.prune:
-            self.block(indent, f"elif {var}.__class__ in BOXES:", lambda inner: self.put_line(inner, "return False"))
+            self.write_block(indent, f"elif {var}.__class__ in BOXES:", lambda at: self.put_line(at, "return False"))
         if null is None and mode.check:
-            self.logic(node, var, indent, mode, "")
+            self.write_logic(node, var, indent, mode, "")
 
-    def branch(self, node: Node, var: str, indent: int, mode: Mode, kind: str, logic: bool) -> None:
+    def write_branch(self, node: Node, var: str, indent: int, mode: Mode, kind: str, logic: bool) -> None:
         """Write the code for a value of one class."""
         if kind == "dict":
-            self.object(node, var, indent, mode)
+            self.write_object(node, var, indent, mode)
         elif kind == "list":
-            self.list(node, var, indent, mode)
+            self.write_list(node, var, indent, mode)
         elif kind != "any" and mode.check:
-            self.scalar(node, var, indent, kind)
+            self.write_scalar(node, var, indent, kind)
         if logic and mode.check:
-            self.logic(node, var, indent, mode, kind)
+            self.write_logic(node, var, indent, mode, kind)
 
-    def child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
+    def write_child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
         """Write the code for a child value: inline if it is small, else a call."""
         short = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
         if short and count_nodes(node.raw, _INLINE) <= _INLINE:
-            self.slot(node, var, indent, mode, null)
+            self.write_slot(node, var, indent, mode, null)
             return
         self.weight += CALL
-        name = self.constant("f", self.part(node, mode))
-        self.block(indent, f"if {var} is None:", lambda inner: self.puts(inner, null))
+        name = self.add_constant("f", self.find_part(node, mode))
+        self.write_block(indent, f"if {var} is None:", lambda inner: self.put_lines(inner, null))
         self.put_line(indent, f"elif not {name}.run({var}): return False")
 
-    def object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+    def write_object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for an object."""
         keep = mode.keep or node.preserve
         inner = replace(mode, keep=False, root=False)
         names = list(node.properties)
         resource = node.embedded or mode.root
         if len(names) > _WIDE:
-            self.wide(node, var, indent, mode, keep)
+            self.write_wide(node, var, indent, mode, keep)
         else:
             if mode.prune and not keep and not node.extra:
                 known = frozenset(names) | (META if resource else frozenset())
-                self.fail(indent, f"not {var}.keys() <= {self.constant('K', known)}" if known else var)
-            required = self.required(node, mode)
+                self.write_failure(indent, f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
+            required = self.list_required(node, mode)
             for name in names:
-                self.property(node, name, var, indent, self.meta(mode, node, name, inner), name in required)
+                self.write_property(node, name, var, indent, self.child_mode(mode, node, name, inner), name in required)
         if node.extra:
-            self.additional(node, var, indent, inner, resource)
+            self.write_additional(node, var, indent, inner, resource)
         if mode.check:
-            self.sizes(node, var, indent)
+            self.write_sizes(node, var, indent)
         if node.embedded and not mode.nested and not mode.root and (mode.prune or mode.check):
-            self.fail(indent, f"not resource({var})")
+            self.write_failure(indent, f"not resource({var})")
 
-    def meta(self, mode: Mode, node: Node, name: str, inner: Mode) -> Mode:
+    def child_mode(self, mode: Mode, node: Node, name: str, inner: Mode) -> Mode:
         """Return the mode of a property: apiVersion, kind and metadata of a resource are not pruned here."""
         if name not in META:
             return inner
@@ -295,38 +294,38 @@ class FunctionWriter(Values):
             return Mode(check=mode.check)
         return replace(inner, prune=False) if node.embedded else inner
 
-    def required(self, node: Node, mode: Mode) -> frozenset[str]:
+    def list_required(self, node: Node, mode: Mode) -> frozenset[str]:
         """Return the required fields, if the mode checks them."""
         return frozenset(node.raw.get("required") or () if mode.check else ())
 
-    def property(self, node: Node, name: str, var: str, indent: int, mode: Mode, required: bool) -> None:
+    def write_property(self, node: Node, name: str, var: str, indent: int, mode: Mode, required: bool) -> None:
         """Write the code for one declared property of an object."""
         child = node.child(name)
         assert child is not None
         key = repr(name)
-        if self.idle(child, mode) and not self.fills(child, mode):
+        if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
             if required:
-                self.fail(indent, f"{key} not in {var}")
+                self.write_failure(indent, f"{key} not in {var}")
             return
-        filled = self.filled(child, mode, len(name))
-        null = self.null(child, mode)
+        filled = self.emit_default(child, mode, len(name))
+        null = self.list_null_lines(child, mode)
         if mode.fill and not child.nullable:
             null = [f"{var}[{key}] = {filled}"] if filled else [f"del {var}[{key}]"]
             if not filled and required:
                 null = ["return False"]
-        item = self.fresh()
+        item = self.make_name()
 
         def body(inner: int) -> None:
             self.put_line(inner, f"{item} = {var}[{key}]")
-            self.child(child, item, inner, mode, null)
+            self.write_child(child, item, inner, mode, null)
 
-        self.block(indent, f"if {key} in {var}:", body)
+        self.write_block(indent, f"if {key} in {var}:", body)
         if required and not filled:
             self.put_line(indent, "else: return False")
         elif filled:
             self.put_line(indent, f"else: {var}[{key}] = {filled}")
 
-    def filled(self, child: Node, mode: Mode, name: int = 0) -> str:
+    def emit_default(self, child: Node, mode: Mode, name: int = 0) -> str:
         """Return the expression of a child's default with all inner defaults; "" for none.
 
         name: characters of the name that it is filled in under.
@@ -337,152 +336,154 @@ class FunctionWriter(Values):
             value, size = default.expand_default(child, _LITERAL)
         except default.Overfull:  # `make_default` counts its own bytes
             self.weight += CALL
-            return f"{self.constant('D', partial(default.make_default, child))}()"
+            return f"{self.add_constant('D', partial(default.make_default, child))}()"
         self.given += size + name
         return "(not 1)" if value is False else repr(value)
 
-    def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
+    def write_wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """Write the code for an object with many properties: it looks up the part for each field of the object."""
         inner = replace(mode, keep=False, root=False)
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
             charge(_FIELD)
-            table[name] = PropertyFunction(node, name, self.meta(mode, node, name, inner), self.leaves)
+            table[name] = PropertyFunction(node, name, self.child_mode(mode, node, name, inner), self.leaves)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ANYTHING
-        parts, key, item, run = self.constant("T", table), self.fresh(), self.fresh(), self.fresh()
+        parts, key, item, run = self.add_constant("T", table), self.make_name(), self.make_name(), self.make_name()
         # a variable, because the interpreter loads a slot faster than it looks up a method
         self.put_line(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
         self.put_line(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.extra:
-            self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
+            self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.add_constant('R', _ANYTHING)}).run")
         else:  # undeclared fields are rare, and a try without exception costs nothing
             self.put_line(indent + 1, f"try: {run} = {parts}[{key}].run")
             self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
-        self.fail(indent + 1, f"not {run}({item})", CALL)
+        self.write_failure(indent + 1, f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MANY:
-            names = self.constant("K", frozenset(name for name, _ in each(node.defaulted)))
-            self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
+            names = self.add_constant("K", frozenset(name for name, _ in each(node.defaulted)))
+            self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.add_constant('M', node)})")
         elif mode.fill:
             for name, child in node.defaulted:
-                key, filled = repr(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
+                key, filled = repr(name), self.emit_default(child, self.child_mode(mode, node, name, inner), len(name))
                 if filled:
                     self.put_line(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
         known = node.properties
-        self.require([name for name in node.raw.get("required") or () if mode.check and name in known], var, indent)
+        required = [name for name in node.raw.get("required") or () if mode.check and name in known]
+        self.write_required(required, var, indent)
 
-    def additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:
+    def write_additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:
         """Write the code for undeclared fields, by additionalProperties."""
         child = node.additional
         known = frozenset(node.properties)
         if child is None:
             if node.closed and mode.check:
-                self.fail(indent, f"not {var}.keys() <= {self.constant('K', known)}" if known else var)
+                self.write_failure(indent, f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
             elif mode.prune:
                 # no part for these fields: if they contain objects or lists, the slow walk prunes them
-                skip = self.constant("K", known | (META if resource else frozenset()))
-                self.fail(indent, f"hides({var}, {skip})")
+                skip = self.add_constant("K", known | (META if resource else frozenset()))
+                self.write_failure(indent, f"hides({var}, {skip})")
             return
-        if self.idle(child, mode) and not self.fills(child, mode):
+        if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
             return
-        null = self.null(child, mode)
-        key, item = self.fresh(), self.fresh()
+        null = self.list_null_lines(child, mode)
+        key, item = self.make_name(), self.make_name()
 
         def body(inner: int) -> None:
             lines = null
             if mode.fill and not child.nullable:
-                filled = self.filled(child, mode)
+                filled = self.emit_default(child, mode)
                 lines = [f"{var}[{key}] = {filled}"] if filled else ["return False"]
             if known:
-                self.put_line(inner, f"if {key} in {self.constant('K', known)}: continue")
-            self.child(child, item, inner, mode, lines)
+                self.put_line(inner, f"if {key} in {self.add_constant('K', known)}: continue")
+            self.write_child(child, item, inner, mode, lines)
 
-        usual = self.usual(child, mode) if not known else ()
-        self.loop(var, indent, f"for {key}, {item} in {var}.items():", body, usual, f"{var}.values()")
+        usual = self.list_idle_classes(child, mode) if not known else ()
+        self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", body, usual, f"{var}.values()")
 
-    def list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+    def write_list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for a list."""
         raw = node.raw
         if mode.check:
             if raw.get("maxItems") is not None:
-                self.fail(indent, f"len({var}) > {int(raw['maxItems'])}")
+                self.write_failure(indent, f"len({var}) > {int(raw['maxItems'])}")
             if raw.get("minItems"):
-                self.fail(indent, f"len({var}) < {int(raw['minItems'])}")
-        self.items(node, var, indent, mode)
+                self.write_failure(indent, f"len({var}) < {int(raw['minItems'])}")
+        self.write_items(node, var, indent, mode)
         if not mode.check:
             return
         # after the items, because defaults can make items equal
         if raw.get("uniqueItems"):
-            self.fail(indent, f"not different({var})")
+            self.write_failure(indent, f"not different({var})")
         if not mode.nested and node.list_type == "set":
-            self.fail(indent, f"len({var}) > 1 and not unique({var})")
+            self.write_failure(indent, f"len({var}) > 1 and not unique({var})")
         if not mode.nested and node.list_type == "map":
             # the type, if declared, rejects a single item that is no object
             typed = node.items is not None and node.items.types == ("object",)
             several = f"len({var}) > 1 and " if typed else ""
-            self.fail(indent, f"{several}not {self.constant('N', lists.make_distinct_check(node.list_keys))}({var})")
+            distinct = self.add_constant("N", lists.make_distinct_check(node.list_keys))
+            self.write_failure(indent, f"{several}not {distinct}({var})")
 
-    def items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+    def write_items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the loop over the items of a list."""
         child = node.items
         keep = mode.keep or node.preserve
         if child is None:
             if mode.prune and not keep:
-                self.fail(indent, f"boxes({var})")
+                self.write_failure(indent, f"boxes({var})")
             return
         inner_mode = replace(mode, keep=keep, root=False)
         fills = inner_mode.fill and child.has_default and not child.nullable
-        if self.idle(child, inner_mode) and not fills:
+        if self.needs_no_code(child, inner_mode) and not fills:
             return
-        item, place = self.fresh(), self.fresh()
+        item, place = self.make_name(), self.make_name()
         head = f"for {place}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
 
         def body(inner: int) -> None:
-            null = self.null(child, inner_mode)
+            null = self.list_null_lines(child, inner_mode)
             if fills:
-                null = [f"{var}[{place}] = {self.filled(child, inner_mode)}"]
-            self.child(child, item, inner, inner_mode, null)
+                null = [f"{var}[{place}] = {self.emit_default(child, inner_mode)}"]
+            self.write_child(child, item, inner, inner_mode, null)
 
-        self.loop(var, indent, head, body, self.usual(child, inner_mode), var)
+        self.write_loop(var, indent, head, body, self.list_idle_classes(child, inner_mode), var)
 
-    def logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
+    def write_logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
         """Write the checks of enum, allOf, anyOf, oneOf and not for a value that is not null.
 
         kind: its class if known.
         """
-        self.enum(node, var, indent, kind)
-        if self.either(node, kind):
+        self.write_enum(node, var, indent, kind)
+        if self.is_plain_int_or_string(node, kind):
             return
         nested = Mode(check=True, nested=True)
 
         def test(part: Node) -> str:
-            simple = self.simple(part, var, kind)
+            simple = self.test_fields(part, var, kind)
             self.weight += 1 if simple else CALL
-            return simple or f"{self.constant('f', self.part(part, nested))}.run({var})"
+            return simple or f"{self.add_constant('f', self.find_part(part, nested))}.run({var})"
 
         def several(branches: Sequence[Node]) -> str:
-            return self.constant("A", tuple(self.part(part, nested) for part in each(branches)))
+            return self.add_constant("A", tuple(self.find_part(part, nested) for part in each(branches)))
 
-        branches = [part for part in node.branches("allOf") if not self.idle(part, nested)]
+        branches = [part for part in node.branches("allOf") if not self.needs_no_code(part, nested)]
         if len(branches) > FEW:
-            self.fail(indent, f"not every({several(branches)}, {var})")
+            self.write_failure(indent, f"not every({several(branches)}, {var})")
         else:
             for part in branches:
-                self.fail(indent, f"not {test(part)}")
+                self.write_failure(indent, f"not {test(part)}")
         either = node.branches("anyOf")
         if len(either) > FEW:
-            self.fail(indent, f"not holds({several(either)}, {var}, 1)")
+            self.write_failure(indent, f"not holds({several(either)}, {var}, 1)")
         elif either:
-            self.fail(indent, f"not ({' or '.join(map(test, either))})")
+            self.write_failure(indent, f"not ({' or '.join(map(test, either))})")
         one = node.branches("oneOf")
         if len(one) > FEW:
-            self.fail(indent, f"holds({several(one)}, {var}, 2) != 1")
+            self.write_failure(indent, f"holds({several(one)}, {var}, 2) != 1")
         elif one:
-            self.fail(indent, f"{' + '.join(map(test, one))} != 1")
+            self.write_failure(indent, f"{' + '.join(map(test, one))} != 1")
         refused = node.refused
         if refused is not None:
-            self.fail(indent, test(refused))
+            self.write_failure(indent, test(refused))
 
 
 class _Anything(NodeFunction):

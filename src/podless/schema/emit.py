@@ -33,7 +33,7 @@ _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 _MORE_THAN_TYPE = _RULES - {"type"}
 
 
-class Values:
+class StatementWriter:
     """Writes statements, and checks of single values."""
 
     def __init__(self, names: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ class Values:
         self.loops = 0
         self.given = 0  # bytes of defaults that the written lines fill in each time they run
 
-    def constant(self, prefix: str, value: Any) -> str:
+    def add_constant(self, prefix: str, value: Any) -> str:
         name = f"{prefix}{len(self.names)}"
         self.names[name] = value
         return name
@@ -53,7 +53,7 @@ class Values:
         self.lines.append(" " * indent + text)
         self.weight += 1
 
-    def head(self, mode: Mode) -> list[str]:
+    def list_first_lines(self, mode: Mode) -> list[str]:
         """Return the first lines of the function, which charge its fixed cost."""
         steps = self.weight // PER_STEP
         lines = [f" charge({steps})"] if steps >= _HEAVY else []
@@ -61,7 +61,7 @@ class Values:
             lines.append(f" take({self.given})")
         return lines
 
-    def block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
+    def write_block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
         """Write a compound statement. An empty body becomes `pass`."""
         self.put_line(indent, head)
         before = len(self.lines)
@@ -69,7 +69,7 @@ class Values:
         if len(self.lines) == before:
             self.put_line(indent + 1, "pass")
 
-    def loop(
+    def write_loop(
         self, var: str, indent: int, head: str, body: Callable[[int], None], usual: Sequence[str], items: str
     ) -> None:
         """Write a loop over a list or an object, with its charge: for each item, or once if items cost little.
@@ -78,14 +78,14 @@ class Values:
         items that need no work; the loop is skipped if all items have them. items: the expression of the items.
         """
         if usual:
-            known = self.constant("C", frozenset(_CLASSES[name] for name in usual))
+            known = self.add_constant("C", frozenset(_CLASSES[name] for name in usual))
             self.put_line(indent, f"if not {known}.issuperset(map(type, {items})):")
             indent += 1
         place, space = len(self.lines), " " * indent
         before = self.weight, self.given
         self.weight = self.given = 0
         self.loops += 1
-        self.block(indent, head, body)
+        self.write_block(indent, head, body)
         self.loops -= 1
         steps, given = max(self.weight // PER_STEP, 1), self.given
         self.weight, self.given = before
@@ -97,7 +97,7 @@ class Values:
             self.lines.insert(place + 1, f"{space} charge({steps})")
             self.weight += 1
         else:
-            many = self.fresh()
+            many = self.make_name()
             lines.append(f"{space}{many} = len({var}) > {_FEW_ITEMS}")
             self.lines.insert(place + 1, f"{space} if {many}: charge({steps})")
             self.weight += _FEW_ITEMS * steps * PER_STEP
@@ -106,25 +106,25 @@ class Values:
             self.given += _FEW_ITEMS * given
         self.lines[place:place] = lines
 
-    def fail(self, indent: int, condition: str, lines: int = 1) -> None:
+    def write_failure(self, indent: int, condition: str, lines: int = 1) -> None:
         """Write a return of False if the condition holds."""
         self.put_line(indent, f"if {condition}: return False")
         self.weight += lines - 1
 
-    def puts(self, indent: int, lines: list[str] | None) -> None:
+    def put_lines(self, indent: int, lines: list[str] | None) -> None:
         for line in lines or ():
             self.put_line(indent, line)
 
-    def fresh(self) -> str:
+    def make_name(self) -> str:
         """Return the name of a new variable."""
         self.used += 1
         return f"x{self.used}"
 
-    def fills(self, node: Node, mode: Mode) -> bool:
+    def replaces_null(self, node: Node, mode: Mode) -> bool:
         """Return whether an absent value or a null of this node can change: it is dropped or gets a default."""
         return mode.fill and (not node.nullable or node.has_default)
 
-    def idle(self, node: Node, mode: Mode) -> bool:
+    def needs_no_code(self, node: Node, mode: Mode) -> bool:
         """Return whether a value of this node, null or not, needs no work."""
         raw = node.raw
         if node.embedded and not mode.nested and (mode.prune or mode.check):
@@ -135,7 +135,7 @@ class Values:
             return False
         return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
 
-    def kinds(self, node: Node, mode: Mode) -> dict[str, bool]:
+    def list_classes(self, node: Node, mode: Mode) -> dict[str, bool]:
         """Return the classes of values that need code of their own. "any": whether all others are allowed."""
         if not mode.check:
             return {"dict": True, "list": True} | ({} if mode.prune and not node.preserve else {"any": False})
@@ -153,7 +153,7 @@ class Values:
             found |= {"str": True, "list": True}
         return dict(sorted(found.items(), key=lambda pair: _LAST.get(pair[0], 0)))
 
-    def usual(self, node: Node, mode: Mode) -> list[str]:
+    def list_idle_classes(self, node: Node, mode: Mode) -> list[str]:
         """Return the classes that need no work if the node allows no others, else []."""
         raw = node.raw
         if mode.check and (node.format or any(raw.get(name) not in (None, "", [], {}) for name in _MORE_THAN_TYPE)):
@@ -161,7 +161,7 @@ class Values:
         known = _UNBOUNDED if mode.check else _SCALARS
         return [name for kind in node.types for name in known[kind]] if known.keys() >= set(node.types) else []
 
-    def test(self, var: str, kind: str) -> str:
+    def test_class(self, var: str, kind: str) -> str:
         """Return the condition that a value is of a class."""
         if kind == "number":
             return f"{var}.__class__ is int or {var}.__class__ is float"
@@ -171,44 +171,44 @@ class Values:
             return f"{var} is not None"
         return f"{var}.__class__ is {kind}"
 
-    def scalar(self, node: Node, var: str, indent: int, kind: str) -> None:
+    def write_scalar(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Write the checks of a string or number."""
         if kind == "str":
-            self.string(node, var, indent)
+            self.write_string(node, var, indent)
         elif kind == "whole":
-            self.exact(node, var, indent)
+            self.write_exact_check(node, var, indent)
         elif kind in ("int", "number"):
-            self.number(node, var, indent, kind)
+            self.write_number(node, var, indent, kind)
 
-    def string(self, node: Node, var: str, indent: int) -> None:
+    def write_string(self, node: Node, var: str, indent: int) -> None:
         """Emit the checks of length, pattern and format."""
         raw = node.raw
         if raw.get("maxLength") is not None:
-            self.fail(indent, f"len({var}) > {int(raw['maxLength'])}")
+            self.write_failure(indent, f"len({var}) > {int(raw['maxLength'])}")
         if raw.get("minLength"):
-            self.fail(indent, f"len({var}) < {int(raw['minLength'])}")
+            self.write_failure(indent, f"len({var}) < {int(raw['minLength'])}")
         if node.pattern is not None:
-            self.fail(indent, f"not {self.constant('P', node.pattern)}.run({var})", _SEARCH)
+            self.write_failure(indent, f"not {self.add_constant('P', node.pattern)}.run({var})", _SEARCH)
         known = formats.find_check(node.format) if node.format else None
         if known is not None:
-            self.fail(indent, f"not {self.constant('F', known)}({var})", _SEARCH)
+            self.write_failure(indent, f"not {self.add_constant('F', known)}({var})", _SEARCH)
 
-    def number(self, node: Node, var: str, indent: int, kind: str) -> None:
+    def write_number(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Write the checks of a number's bounds if they are simple, else a call of the exact check."""
         raw = node.raw
         bounds = [raw.get("maximum"), raw.get("minimum")]
         whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
-        limits = self.range(node)
+        limits = self.find_range(node)
         if raw.get("multipleOf") is not None or not whole or limits is None:
-            self.exact(node, var, indent)
+            self.write_exact_check(node, var, indent)
             return
         for bound, strict, sign in ((bounds[0], "exclusiveMaximum", ">"), (bounds[1], "exclusiveMinimum", "<")):
             if bound is not None:
-                self.fail(indent, f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
+                self.write_failure(indent, f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
         if kind == "int" and (None in bounds or limits[1] < 2**53):
-            self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
+            self.write_failure(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
 
-    def range(self, node: Node) -> tuple[int, int] | None:
+    def find_range(self, node: Node) -> tuple[int, int] | None:
         """Return the range of the number's format, None if a bound of the schema is outside of it."""
         if node.format == "float":
             return None
@@ -220,54 +220,54 @@ class Values:
             return None
         return -(1 << bits), (1 << bits) - 1
 
-    def exact(self, node: Node, var: str, indent: int) -> None:
+    def write_exact_check(self, node: Node, var: str, indent: int) -> None:
         """Write a call of the exact check of a number."""
 
         def good(value: Any) -> bool:
             return not check.checks_scalar(value, node)
 
-        self.fail(indent, f"not {self.constant('G', good)}({var})", _EXACT)
+        self.write_failure(indent, f"not {self.add_constant('G', good)}({var})", _EXACT)
 
-    def sizes(self, node: Node, var: str, indent: int) -> None:
+    def write_sizes(self, node: Node, var: str, indent: int) -> None:
         """Write the checks of the number of fields, and of required fields that are not declared."""
         raw = node.raw
-        self.require([name for name in raw.get("required") or () if name not in node.properties], var, indent)
+        self.write_required([name for name in raw.get("required") or () if name not in node.properties], var, indent)
         if raw.get("maxProperties") is not None:
-            self.fail(indent, f"len({var}) > {int(raw['maxProperties'])}")
+            self.write_failure(indent, f"len({var}) > {int(raw['maxProperties'])}")
         if raw.get("minProperties"):
-            self.fail(indent, f"len({var}) < {int(raw['minProperties'])}")
+            self.write_failure(indent, f"len({var}) < {int(raw['minProperties'])}")
 
-    def enum(self, node: Node, var: str, indent: int, kind: str) -> None:
+    def write_enum(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Write the check of an enum: strings against a set of strings, other values by Go's conversions."""
         allowed = node.enum
         if allowed is None:
             return
         texts = allowed.texts if kind == "str" else None
         if texts is not None:
-            self.fail(indent, f"{var} not in {self.constant('E', texts)}")
+            self.write_failure(indent, f"{var} not in {self.add_constant('E', texts)}")
         else:
-            self.fail(indent, f"not {self.constant('G', allowed.allows)}({var})", _EXACT)
+            self.write_failure(indent, f"not {self.add_constant('G', allowed.allows)}({var})", _EXACT)
 
-    def require(self, names: list[str], var: str, indent: int) -> None:
+    def write_required(self, names: list[str], var: str, indent: int) -> None:
         """Write the check of required fields."""
         if len(names) > FEW:
-            self.fail(indent, f"not {self.constant('N', frozenset(names))} <= {var}.keys()", len(names))
+            self.write_failure(indent, f"not {self.add_constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
         for name in names:
-            self.fail(indent, f"{name!r} not in {var}")
+            self.write_failure(indent, f"{name!r} not in {var}")
 
     def has_logic(self, node: Node) -> bool:
         """Return whether the node has enum, allOf, anyOf, oneOf or not."""
         return any(node.raw.get(name) for name in ("enum", "allOf", "anyOf", "oneOf")) or node.refused is not None
 
-    def either(self, node: Node, kind: str) -> bool:
+    def is_plain_int_or_string(self, node: Node, kind: str) -> bool:
         """Return whether the only logic is the anyOf of int-or-string, which the check of the class covers."""
         raw = node.raw
         either = [{"type": "integer"}, {"type": "string"}]
         rest = any(raw.get(name) for name in ("allOf", "oneOf")) or node.refused is not None
         return node.int_or_string and bool(node.types) and raw.get("anyOf") == either and not rest
 
-    def simple(self, node: Node, var: str, kind: str) -> str:
+    def test_fields(self, node: Node, var: str, kind: str) -> str:
         """Return an alternative that only requires fields as an expression; "" if it does more."""
         raw = node.raw
         rules = {name for name in _RULES if raw.get(name) not in (None, "", [], {})}
@@ -277,10 +277,10 @@ class Values:
             return "(" + " and ".join(f"{name!r} in {var}" for name in raw["required"]) + ")"
         if rules == {"not"}:
             refused = node.refused
-            inner = self.simple(refused, var, kind) if refused is not None and count_nodes(raw, FEW) <= FEW else ""
+            inner = self.test_fields(refused, var, kind) if refused is not None and count_nodes(raw, FEW) <= FEW else ""
             return f"(not {inner})" if inner else ""
         if rules in ({"anyOf"}, {"allOf"}) and count_nodes(raw, FEW) <= FEW:
             name = rules.pop()
-            parts = [self.simple(part, var, kind) for part in node.branches(name)]
+            parts = [self.test_fields(part, var, kind) for part in node.branches(name)]
             return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""
         return ""

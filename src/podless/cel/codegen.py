@@ -19,8 +19,8 @@ SORT_BY = "@sortByAssociatedKeys"
 _COUNTED = {"sort": 0, "distinct": 0, SORT_BY: 1}
 
 
-class Maker(Pass[Value]):
-    """The state of one program under construction."""
+class CodeGenerator(Pass[Value]):
+    """Generates the code of one program, and holds its state. exact: generate the exact form."""
 
     def __init__(self, declarations: Declarations, exact: bool) -> None:
         self.declarations = declarations
@@ -36,31 +36,31 @@ class Maker(Pass[Value]):
         Code that is nested too deep for Python goes into a separate function.
         """
         if self.writer.depth >= DEEPEST and not isinstance(node, LiteralExpr | Ident):
-            return self.aside(node)
+            return self.emit_aside(node)
         value = self.visit(node)
         if len(value.code) > LONGEST and not isinstance(node, LiteralExpr):
             return Value(self.writer.keep(value.code), value.kind, value.decl)
         return value
 
-    def aside(self, node: Expr) -> Value:
+    def emit_aside(self, node: Expr) -> Value:
         """Return the code of a node in a separate function."""
         aside = self.writer.aside(self.exact)
         value = self.visit(node)
         name = aside.end(value.code, (known.code for known in self.scope.values()))
         return Value(name, value.kind, value.decl)
 
-    def value(self, node: Expr) -> str:
+    def emit_value(self, node: Expr) -> str:
         """Return the code of a node as a value of the language."""
-        return self.plain(self.emit(node))
+        return self.convert_code(self.emit(node))
 
-    def plain(self, value: Value) -> str:
+    def convert_code(self, value: Value) -> str:
         """Return the code that converts JSON to a CEL value."""
         decl = value.decl
         if decl is None or decl.plain:
             return value.code
         return f"{self.writer.constant(partial(convert_value, decl))}({value.code})"
 
-    def leaf(self, code: str, decl: Decl) -> Value:
+    def emit_leaf(self, code: str, decl: Decl) -> Value:
         """Return the code of a part of JSON. Scalars are converted at once; lists and maps stay JSON."""
         if decl.kind in ("list", "map", "object"):
             return Value(code, decl.type, decl)
@@ -70,21 +70,21 @@ class Maker(Pass[Value]):
             return Value(f"float({code})", decl.type)
         return Value(f"{self.writer.constant(partial(convert_value, decl))}({code})", decl.type)
 
-    def steady(self, node: Expr) -> str:
+    def emit_steady(self, node: Expr) -> str:
         """Return code that can be repeated and keeps its order of evaluation among its neighbours."""
-        code = self.value(node)
+        code = self.emit_value(node)
         return code if code.isidentifier() or isinstance(node, LiteralExpr) else self.writer.keep(code)
 
-    def named(self, code: str) -> str:
+    def name_code(self, code: str) -> str:
         """Return a variable for code that is used more than once."""
         return code if code.isidentifier() else self.writer.keep(code)
 
-    def condition(self, node: Expr) -> str:
+    def emit_condition(self, node: Expr) -> str:
         """Return the code of a value that must be a bool."""
-        code = self.value(node)
+        code = self.emit_value(node)
         return code if node.type.kind == "bool" and node.type.name != "wrapper" else f"truth({code})"
 
-    def variable(self, item: Value) -> Value:
+    def bind_variable(self, item: Value) -> Value:
         """Return a variable. Scalars are converted where they are used."""
         if item.decl is None:
             return item
@@ -100,36 +100,38 @@ class Maker(Pass[Value]):
             return Value(f"float({item.code})", item.kind)
         return Value(f"{self.writer.constant(partial(convert_value, item.decl))}({item.code})", item.kind)
 
-    def generic(self, node: CallExpr) -> Value:
+    def emit_call(self, node: CallExpr) -> Value:
         """Write a call of the function. Arguments of unknown type are checked first."""
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
-        emit = [partial(self.fatal if place == fatal else self.held, arg, node) for place, arg in enumerate(nodes)]
+        emit = [
+            partial(self.emit_fatal if place == fatal else self.emit_held, arg, node) for place, arg in enumerate(nodes)
+        ]
         both = len(nodes) == 2 and node.function != "format" and self.halts(nodes[1])
-        args = [value.code for value in (self.pair(*emit) if both else [each() for each in emit])]
+        args = [value.code for value in (self.emit_pair(*emit) if both else [each() for each in emit])]
         self.writer.tick()
         overloads = [self.declarations.overloads[name] for name in node.overloads]
-        call = self.callee(node, overloads, [arg.type for arg in nodes])
+        call = self.choose_callee(node, overloads, [arg.type for arg in nodes])
         result = self.writer.keep(f"{self.writer.constant(call)}({', '.join(args)})")
-        self.charge(overloads, nodes, args, result)
+        self.emit_cost(overloads, nodes, args, result)
         return Value(result, node.type)
 
-    def fatal(self, arg: Expr, call: CallExpr) -> Value:
+    def emit_fatal(self, arg: Expr, call: CallExpr) -> Value:
         """Return the name of an argument whose error ends the evaluation, because the cost function needs a list."""
         if len(call.overloads) != 1:
-            return Value(self.steady(arg), arg.type)
+            return Value(self.emit_steady(arg), arg.type)
         writer = self.writer
         writer.open("try:")
         value = self.emit(arg)
-        name = writer.keep(self.plain(value))
+        name = writer.keep(self.convert_code(value))
         writer.close()
         writer.line("except Halted: raise")
         writer.line("except EvaluationError: raise Panic")
         return Value(name, value.kind)
 
-    def held(self, arg: Expr, _: CallExpr) -> Value:
+    def emit_held(self, arg: Expr, _: CallExpr) -> Value:
         """Return an argument as the name of a variable."""
-        return Value(self.steady(arg), arg.type)
+        return Value(self.emit_steady(arg), arg.type)
 
     def halts(self, tree: Expr) -> bool:
         """Return whether an error within a part can end the whole evaluation."""
@@ -141,7 +143,7 @@ class Maker(Pass[Value]):
             found = self.halting[tree] = own or any(map(self.halts, tree.children()))
         return found
 
-    def pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
+    def emit_pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
         """Return two operands as names of variables.
 
         The second is evaluated even if the first fails, because its error can end the evaluation.
@@ -161,7 +163,7 @@ class Maker(Pass[Value]):
         writer.line(f"if {failed} is not None: raise {failed}")
         return made[0], made[1]
 
-    def callee(self, node: CallExpr, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
+    def choose_callee(self, node: CallExpr, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
         """Return the function to call: the function itself, or one that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
@@ -172,7 +174,7 @@ class Maker(Pass[Value]):
             return call
         return guard_overloads(node.function, overloads)
 
-    def charge(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
+    def emit_cost(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
         """Write the cost of a call."""
         cost = self.declarations.costs.get(overloads[0].name) if overloads else None
         if cost is None:
