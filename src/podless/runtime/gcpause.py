@@ -13,9 +13,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
-
-T = TypeVar("T")
 
 # seconds of processor time of one pause, more than most requests take; elapsed time would depend on the machine's load
 MOST = 30.0
