@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.apis.flowcontrol.group import PRIORITY_LEVELS
-from tests.apis.late import faults
+from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
+from podless.kinds.kind import Kind
+from tests.apis.late import faults, reported
 from tests.conftest import Client
 
 GROUP, LEVELS = "/apis/flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"
@@ -65,6 +66,15 @@ def test_v1beta3_has_zero_shares_with_an_annotation_only(
     assert new.body["metadata"]["annotations"] == {"a": "b"}
     assert old.body["metadata"]["annotations"] == {"a": "b"} | ({} if stored else {KEEPS_ZERO: ""})
     assert [*old.body["metadata"]][-1] == "managedFields"
+
+
+@pytest.mark.parametrize("kind", [FLOW_SCHEMAS, PRIORITY_LEVELS])
+def test_conditions_have_types_of_their_own(kind: Kind) -> None:
+    found = reported(kind, {}, {"conditions": [{"type": "A"}, {"type": "A"}, {"status": "True"}]})
+    assert found == [
+        'status.conditions[1].type: Duplicate value: "A"',
+        "status.conditions[2].type: Required value: must not be empty",
+    ]
 
 
 @pytest.mark.parametrize(("release", "status"), [("1.31", 200), ("1.32", 404)])

@@ -36,4 +36,4 @@ def validate_conditions(obj: Object) -> Iterator[FieldError]:
         name, path = condition.get("type") or "", f"status.conditions[{place}].type"
         yield from checks.validate_unique(path, name, seen)
         if not name:
-            yield field.required(path)
+            yield field.required(path, "must not be empty")
