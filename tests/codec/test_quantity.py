@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec.quantity import QuantityError, canonical_quantity, parse_quantity, round_quantities
+from podless.codec.quantity import QuantityError, canonical_quantity, is_whole, parse_quantity, round_quantities
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,26 @@ def test_lists_have_no_more_than_thousandths(text: str, expected: str) -> None:
     amounts = {"cpu": text}
     round_quantities(amounts)
     assert amounts == {"cpu": expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("1", True),
+        ("1500m", False),
+        ("0.0001", False),
+        ("2k", True),
+        ("10P", True),
+        ("1e1000", True),
+        ("8Pi", True),
+        ("9Pi", False),
+        ("-10Pi", False),
+        ("10Ei", True),
+        ("9223372036854775807", True),
+        ("9223372036854775808", True),
+        ("9223372036854775809000001", True),
+        ("1000000000000000000", False),
+    ],
+)
+def test_thousandths_have_64_bits(text: str, *, whole: bool) -> None:
+    assert is_whole(text) == whole

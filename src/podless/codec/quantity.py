@@ -24,6 +24,8 @@ _EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
 _MOST_POWER = 1000
 _MOST_BYTES = 1000
 _MOST_BINARY = (1 << 63) - 1
+_MILLI = NANO // 1000
+_AT_ONCE = (0, 1, 2, 3, 6, 9)  # the powers of ten by which apimachinery multiplies in one step
 
 
 class QuantityError(ValueError):
@@ -50,6 +52,22 @@ def parse_units(text: str) -> int:
     amount = parse_nanos(text)
     whole = min(-(-abs(amount) // NANO), _MOST_BINARY)
     return -whole if amount < 0 else whole
+
+
+def is_whole(text: str) -> bool:
+    """Return whether kube-apiserver takes an amount as a number of whole units. Raises QuantityError.
+
+    It counts thousandths in 64 bits, so that 10Pi is not whole: a count that is too large wraps around. It becomes 0
+    where apimachinery has an integer, and multiplies it by ten repeatedly.
+    """
+    _, _, whole, part, suffix = parts = _split(text)
+    amount, _ = _amount(*parts)
+    thousandths = -(-abs(amount) // _MILLI)
+    if thousandths > _MOST_BINARY:
+        if suffix not in BINARY and _vanishes(whole, part, _power(suffix)):
+            return True
+        thousandths = (thousandths + _MOST_BINARY + 1) % (1 << 64) - _MOST_BINARY - 1
+    return thousandths % 1000 == 0
 
 
 def canonical_quantity(text: str) -> str:
@@ -113,7 +131,7 @@ def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[
         amount = min(_scaled(digits << BINARY[suffix], _FINEST - len(part)), _MOST_BINARY * NANO)
     else:
         power = _power(suffix)
-        slow = len(whole or "0") + len(part) > _MOST_DIGITS or power - len(part) < -_FINEST
+        slow = not _is_integer(whole, part, power)
         amount = _scaled(_number(zeros, whole, part, slow=slow), power + _FINEST - len(part))
     return -amount if sign == "-" else amount, suffix
 
@@ -131,6 +149,16 @@ def _power(suffix: str) -> int:
     if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
         raise QuantityError(_SUFFIX)
     return int(suffix[1:])
+
+
+def _is_integer(whole: str, part: str, power: int) -> bool:
+    """Return whether apimachinery has a decimal amount as a 64-bit integer with a power of ten."""
+    return len(whole or "0") + len(part) <= _MOST_DIGITS and power - len(part) >= -_FINEST
+
+
+def _vanishes(whole: str, part: str, power: int) -> bool:
+    """Return whether too many thousandths of a decimal amount become 0."""
+    return power - len(part) + 3 not in _AT_ONCE and _is_integer(whole, part, power)
 
 
 def _fits(whole: str, part: str, suffix: str) -> bool:
@@ -153,9 +181,10 @@ def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
     """Return whether apimachinery formats a valid quantity as written, because it is close enough to canonical."""
     if suffix in BINARY:
         return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
-    digits, scale = (whole or "0") + part, _power(suffix) - len(part)
-    if len(digits) > _MOST_DIGITS or scale < -_FINEST:
+    digits, power = (whole or "0") + part, _power(suffix)
+    if not _is_integer(whole, part, power):
         return False
+    scale = power - len(part)
     return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
@@ -178,7 +207,6 @@ def _decimal(amount: int, exponent: bool) -> str:
 
 
 _FINE = ("n", "u")
-_MILLI = NANO // 1000
 
 
 def round_quantities(amounts: dict[str, str] | None) -> None:

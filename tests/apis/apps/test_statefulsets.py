@@ -116,10 +116,11 @@ def test_names_are_labels() -> None:
     assert not STATEFUL_SETS.strategy.name_errors("a-", True)
 
 
-def test_fractions_of_bytes_in_claims_are_told() -> None:
-    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1500m"}}}
+@pytest.mark.parametrize("amount", ["1500m", "10Pi"])
+def test_fractions_of_bytes_in_claims_are_told(amount: str) -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": amount}}}
     obj = made(STATEFUL_SETS, {**SPEC, "volumeClaimTemplates": [CLAIM, {**CLAIM, "spec": spec}]})
     strategy, version = STATEFUL_SETS.strategy, STATEFUL_SETS.versions[0]
-    text = 'resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer'
+    text = f'resources.requests[storage]: fractional byte value "{amount}" is invalid, must be an integer'
     assert strategy.list_warnings(version, obj, None) == [f"spec.volumeClaimTemplates[1].{text}"]
     assert strategy.list_warnings(version, obj, obj) == [f"spec.volumeClaimTemplates[1].Spec.{text}"]

@@ -39,6 +39,7 @@ def told(client: Client, resource: str, spec: dict[str, Any]) -> list[tuple[str,
         ("example.com/gpu", "500m", ["must be an integer"]),
         ("requests.example.com/gpu", "500m", []),
         ("pods", "-1", ["must be greater than or equal to 0"]),
+        ("pods", "10Pi", ["must be an integer"]),
     ],
 )
 def test_what_a_quota_may_limit(client: Client, name: str, amount: str, wanted: list[str]) -> None:

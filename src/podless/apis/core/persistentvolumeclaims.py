@@ -84,7 +84,7 @@ class ClaimStrategy(StatusStrategy):
         wanted = obj["spec"].get("resources") or {}
         for name in ("requests", "limits"):
             amount = (wanted.get(name) or {}).get("storage")
-            if amount is not None and quantity.parse_quantity(amount).denominator != 1:
+            if amount is not None and not quantity.is_whole(amount):
                 path = f"spec.resources.{name}[storage]"
                 found.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
         return found

@@ -98,10 +98,9 @@ def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
 
 def quantity_errors(name: str, text: str, path: str) -> Errors:
     """Validate the quantity of a resource."""
-    amount = quantity.parse_nanos(text)
-    if amount < 0:
+    if quantity.parse_nanos(text) < 0:
         yield field.invalid(path, text, NONNEGATIVE)
-    if amount % quantity.NANO and (name in _WHOLE or is_extended(name)):
+    if (name in _WHOLE or is_extended(name)) and not quantity.is_whole(text):
         yield field.invalid(path, text, "must be an integer")
 
 

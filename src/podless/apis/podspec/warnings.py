@@ -137,7 +137,7 @@ def warn_of_claim_spec(spec: Object, path: str) -> Iterator[str]:
 def _fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
     for name in which:
         text = given.get(name)
-        if text is not None and quantity.parse_quantity(text).denominator != 1:
+        if text is not None and not quantity.is_whole(text):
             yield f"{path}[{name}]: fractional byte value {quote(text)} is invalid, must be an integer"
 
 
