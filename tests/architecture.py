@@ -553,6 +553,7 @@ UNSHARED = {
     "runtime/patternprice.py": "a reader of one pattern",
     "structs/repeats.py": "a reader of one body",
     "runtime/heartbeat.py": "one thread",
+    "runtime/stacks.py": "one thread",
     "codec/yamltext.py": "a reader of one body",
     "codec/yamlwrite.py": "a writer of one answer",
     "structs/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",

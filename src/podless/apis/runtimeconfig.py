@@ -24,6 +24,7 @@ _OFF = frozenset(
 )
 _ALL = ("api/all", "api/legacy", "api/beta")
 PROFILES = ("full", "crds")
+_RUNTIME_CONFIG = "runtime-config"  # the option that its errors name
 
 
 class BadRuntimeConfig(StartError, ValueError):
@@ -38,7 +39,7 @@ def parse_runtime_config(text: str) -> dict[str, bool]:
         if not name:
             continue
         if given and value not in ("true", "false"):
-            raise BadRuntimeConfig(f"runtime-config: {part.strip()}: the value must be true or false")
+            raise BadRuntimeConfig(f"{part.strip()}: the value must be true or false", _RUNTIME_CONFIG)
         found[name] = value != "false"
     validate_runtime_config(found)
     return found
@@ -49,7 +50,7 @@ def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
     known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
     for name in chosen:
         if name not in known:
-            raise BadRuntimeConfig(f"runtime-config: {name} is not one of {', '.join(sorted(known))}")
+            raise BadRuntimeConfig(f"{name} is not one of {', '.join(sorted(known))}", _RUNTIME_CONFIG)
 
 
 def parse_disabled(text: str) -> tuple[str, ...]:
@@ -65,7 +66,7 @@ def check_disabled(names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
-            raise BadRuntimeConfig(f"disable-builtin: {name} is neither one of {groups} nor one of their resources")
+            raise BadRuntimeConfig(f"{name} is neither one of {groups} nor one of their resources", "disable-builtin")
 
 
 def check_resources(option: str, names: Iterable[str]) -> None:
@@ -77,7 +78,7 @@ def check_resources(option: str, names: Iterable[str]) -> None:
     for name in names:
         if "." not in name.partition(".")[2] and name not in known:
             raise BadRuntimeConfig(
-                f"{option}: {name} is not a resource: use the plural and the group, such as secrets or deployments.apps"
+                f"{name} is not a resource: use the plural and the group, such as secrets or deployments.apps", option
             )
 
 

@@ -81,7 +81,7 @@ def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
             flags = (told.short, told.flag) if told.short else (told.flag,)
             group.add_argument(*flags, dest=dest, action=action, default=on, help=told.help)
         return
-    more: dict[str, Any] = {"dest": dest, "type": _typed(told.parse, told.flag), "help": told.help}
+    more: dict[str, Any] = {"dest": dest, "type": _typed(told.parse), "help": told.help}
     if told.choices:
         more["choices"] = told.choices
     else:
@@ -107,13 +107,14 @@ def _default(default: Any, told: Option) -> Any:
     return None if default is MISSING else default
 
 
-def _typed(parse: Callable[[str], Any], flag: str) -> Callable[[str], Any]:
+def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     def typed(text: str) -> Any:
         try:
             return parse(text)
-        except (ValueError, StartError) as error:
-            # argparse names the option, too
-            raise argparse.ArgumentTypeError(str(error).removeprefix(f"{flag[2:]}: ")) from None
+        except StartError as error:
+            raise argparse.ArgumentTypeError(error.why) from None  # argparse names the option
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
     return typed
 

@@ -11,7 +11,14 @@ from typing import Any
 
 
 class StartError(Exception):
-    """The server cannot start. The text is one line. All failures at the start raise it."""
+    """The server cannot start. The text is one line. All failures at the start raise it.
+
+    why: the text without the name of the option at fault.
+    """
+
+    def __init__(self, why: str, option: str = "") -> None:
+        super().__init__(f"{option}: {why}" if option else why)
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)
