@@ -32,7 +32,7 @@ from podless.app import App, Settings
 from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Answer, Request, Response, Sink, Stream
+from podless.http.message import Answer, HTTPRequest, Response, Sink, Stream
 from podless.http.tls import Certificates
 from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
@@ -124,7 +124,7 @@ class Bare:
         self._gathers = gathers
         self._waiting = 0
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: HTTPRequest) -> Answer:
         """The answer."""
         if "watch=1" in request.query_text:
             return Stream(self._watch)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from podless.app import App, Settings
-from podless.http.message import Answer, Pending, Request, Response
+from podless.http.message import Answer, HTTPRequest, Pending, Response
 from podless.offload import offloop
 from podless.runtime.bounded import CACHES
 from podless.runtime.meter import METER
@@ -117,7 +117,7 @@ class Inside:
         METER.set(meter)
         assert self._app.handler is not None
         with count:
-            request = Request(ask.method, ask.target, headers)
+            request = HTTPRequest(ask.method, ask.target, headers)
             request.body = body
             begun: Answer | Pending = self._app.handler(request)
         answer = await _Counted(begun, count) if isinstance(begun, Coroutine) else begun

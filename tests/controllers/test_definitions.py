@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from podless.app import App, Settings
-from podless.http.message import Request, Response, settle_answer
+from podless.http.message import HTTPRequest, Response, settle_answer
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, StoreChange
 from tests.conftest import CRDS, definition
@@ -26,7 +26,9 @@ class Direct:
         self.app = app
 
     async def send(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
-        request = Request(method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"})
+        request = HTTPRequest(
+            method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
+        )
         request.body = orjson.dumps(body) if body is not None else b""
         answer = self._handler(request)
         answer = await settle_answer(answer)

@@ -15,7 +15,7 @@ from podless.explore.gate import GatedRun, RunHooks
 from podless.explore.points import LogEntry
 from podless.explore.schedule import HoldEvents, Schedule
 from podless.explore.turns import Turns
-from podless.http.message import Request, Response, Sink, Stream
+from podless.http.message import HTTPRequest, Response, Sink, Stream
 
 
 async def _find(asked: Attributes, name: str) -> None:
@@ -47,7 +47,7 @@ async def _open_watch(run: GatedRun, into: Sink | None = None) -> Sink:
         opened.append(sink)
         return lambda: None
 
-    request = Request("GET", "/api/v1/configmaps?watch=true", {})
+    request = HTTPRequest("GET", "/api/v1/configmaps?watch=true", {})
     answer = await run.answer("controller", request, lambda request: Stream(start))
     assert isinstance(answer, Stream)
     answer.start(into or _Sink())
@@ -72,7 +72,7 @@ class _Sink:
 async def test_a_client_that_asks_what_is_served_is_heard_but_has_not_started() -> None:
     run = _make_run()
     assert run.heard == set()
-    await run.answer("controller", Request("GET", "/api", {}), lambda request: Response(200, [b"{}"]))
+    await run.answer("controller", HTTPRequest("GET", "/api", {}), lambda request: Response(200, [b"{}"]))
     assert run.heard == {"controller"}
     assert run.log.entries == []
 
@@ -125,12 +125,12 @@ async def test_the_past_is_before_what_a_list_showed() -> None:
     run = _make_run(HoldEvents("step 1", "configmaps", "past"))
     asked: list[str] = []
 
-    def answer_list(request: Request) -> Response:
+    def answer_list(request: HTTPRequest) -> Response:
         asked.append(request.query_text)
         return Response(200, [b'{"items":[{"metadata":{"resourceVersion":"5"}},{"metadata":{"resourceVersion":"6"}}]}'])
 
     async def list_all() -> None:
-        await run.answer("controller", Request("GET", "/api/v1/configmaps", {}), answer_list)
+        await run.answer("controller", HTTPRequest("GET", "/api/v1/configmaps", {}), answer_list)
 
     await list_all()
     await _open_watch(run)

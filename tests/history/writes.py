@@ -10,7 +10,7 @@ from podless import Server
 from podless.app import App
 from podless.auth.user import User
 from podless.codec import serializer
-from podless.http.message import Request, Response, settle_answer
+from podless.http.message import HTTPRequest, Response, settle_answer
 from podless.testing.ask import ask_app
 
 LOG = "/apis/history.podless.dev/v1/namespaces/default/history"
@@ -91,7 +91,7 @@ class Writer:
 
 async def _send(app: App, token: str, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> None:
     headers = {"authorization": f"Bearer {token}", "accept": "application/json", "user-agent": "test"}
-    request = Request(method, f"{path}?{urlencode(query)}" if query else path, headers)
+    request = HTTPRequest(method, f"{path}?{urlencode(query)}" if query else path, headers)
     if body is not None:
         request.body = serializer.encode_json(body)
         request.length = len(request.body)

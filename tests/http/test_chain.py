@@ -18,7 +18,7 @@ from podless.auth.user import ANONYMOUS, User
 from podless.http.chain import chain_filters, list_filters
 from podless.http.deadline import parse_duration
 from podless.http.limits import Limits
-from podless.http.message import Answer, Handler, Pending, Request, Response, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, settle_answer
 from podless.meta.errors import BadRequest
 from podless.offload.offloop import OffLoop
 from podless.runtime.slices import _Worker
@@ -64,8 +64,8 @@ def api(authorizer: AllowAll | None = None) -> Any:
     )
 
 
-def asked(target: str = "/api/v1/namespaces", **headers: str) -> Request:
-    return Request("GET", target, {name.lower().replace("_", "-"): value for name, value in headers.items()})
+def asked(target: str = "/api/v1/namespaces", **headers: str) -> HTTPRequest:
+    return HTTPRequest("GET", target, {name.lower().replace("_", "-"): value for name, value in headers.items()})
 
 
 def code(answer: Answer | Pending) -> int:
@@ -80,9 +80,9 @@ def message(answer: Answer) -> str:
 
 
 async def test_a_request_has_all_that_the_filters_found_and_is_answered_in_the_same_call() -> None:
-    seen: list[Request] = []
+    seen: list[HTTPRequest] = []
 
-    def handler(request: Request) -> Response:
+    def handler(request: HTTPRequest) -> Response:
         seen.append(request)
         return Response(200)
 
@@ -105,7 +105,7 @@ async def test_a_filter_is_inserted_with_one_line() -> None:
 
 
 async def test_who_may_not_gets_no_further() -> None:
-    def handler(request: Request) -> Response:
+    def handler(request: HTTPRequest) -> Response:
         raise AssertionError
 
     handle = chain_filters(list_filters(api(Nobody()), Limits()), handler)
@@ -124,7 +124,7 @@ async def test_what_takes_long_to_decide_is_decided_in_slices() -> None:
 
 @pytest.mark.parametrize("later", [False, True])
 async def test_what_is_raised_becomes_a_status_and_warnings_go_with_it(later: bool) -> None:
-    def handler(request: Request) -> Answer | Pending:
+    def handler(request: HTTPRequest) -> Answer | Pending:
         async def answer() -> Answer:
             raise BadRequest("no")
 

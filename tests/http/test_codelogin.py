@@ -12,7 +12,7 @@ from podless import Server
 from podless.auth.access import OIDC
 from podless.auth.issuer import Issuer, ProviderUnreachable
 from podless.http.codelogin import BEGIN, PROVIDER, RENEW, REVOKE, TOKEN, CodeLogin
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from tests.auth.provider import Provider
 from tests.http.test_console import ask, own
 
@@ -89,7 +89,7 @@ class Counted(Issuer):
 async def test_requests_at_once_are_bounded() -> None:
     issuer = Counted()
     login = CodeLogin(issuer)
-    request = Request("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
+    request = HTTPRequest("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
     waiting = [asyncio.ensure_future(login.answer(request, GIVEN)) for _ in range(4)]
     waiting += [asyncio.ensure_future(login.begin_login()) for _ in range(4)]
     await asyncio.sleep(0)

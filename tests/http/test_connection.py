@@ -18,17 +18,17 @@ from podless.http import connection, status
 from podless.http import listener as listener_module
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Answer, Handler, Pending, Request, Response, Sink, Stream
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Sink, Stream
 from podless.http.status import with_status
 from podless.runtime.pace import Pace
 
 
-async def echo(request: Request) -> Response:
+async def echo(request: HTTPRequest) -> Response:
     await request.read_body()
     return told(request)
 
 
-def told(request: Request) -> Response:
+def told(request: HTTPRequest) -> Response:
     text = f"{request.method} {request.path} {sorted(request.query.items())} {request.body.decode('latin-1')}"
     return Response(200, [text.encode()], b"text/plain")
 
@@ -99,7 +99,7 @@ async def test_a_request_and_its_answer() -> None:
 async def test_pipelined_requests_are_answered_in_order() -> None:
     release = asyncio.Event()
 
-    def handler(request: Request) -> Any:
+    def handler(request: HTTPRequest) -> Any:
         async def slow() -> Response:
             await release.wait()
             return await echo(request)
@@ -115,7 +115,7 @@ async def test_pipelined_requests_are_answered_in_order() -> None:
 
 
 async def test_more_pipelined_requests_than_may_wait_are_answered_all_the_same() -> None:
-    def handler(request: Request) -> Any:
+    def handler(request: HTTPRequest) -> Any:
         async def later() -> Response:
             await asyncio.sleep(0)
             return await echo(request)
@@ -137,7 +137,7 @@ async def test_of_requests_in_a_row_few_are_answered_before_it_is_the_turn_of_ot
     monkeypatch.setattr(Pace, "run_soon", lambda self, user, work: turns.append(work))
     number, answered, worst = 2000, 0, 0
 
-    def handler(request: Request) -> Response:
+    def handler(request: HTTPRequest) -> Response:
         nonlocal answered
         answered += 1
         return told(request)
@@ -167,7 +167,7 @@ async def test_who_sends_much_is_read_from_when_it_is_their_turn(monkeypatch: py
     monkeypatch.setattr(Pace, "run_soon", lambda self, user, work: turns.append(work))
     size = 2 << 20
 
-    async def count(request: Request) -> Response:
+    async def count(request: HTTPRequest) -> Response:
         return Response(200, [b"%d" % len(await request.read_body())], b"text/plain")
 
     async with serving(count) as connect:
@@ -294,7 +294,7 @@ class Tap:
         self.sinks: list[Sink] = []
         self.stopped = asyncio.Event()
 
-    def handler(self, request: Request) -> Answer | Pending:
+    def handler(self, request: HTTPRequest) -> Answer | Pending:
         return Stream(self._start) if request.path == "/stream" else echo(request)
 
     def _start(self, sink: Sink) -> Callable[[], None]:

@@ -11,7 +11,7 @@ import pytest
 from podless import Server
 from podless.http.codelogin import CodeLogin
 from podless.http.console import LINK, POLICY, Console, is_foreign
-from podless.http.message import Request, Response
+from podless.http.message import HTTPRequest, Response
 
 HOST = "127.0.0.1:6443"
 
@@ -79,14 +79,14 @@ def test_no_path_leads_to_another_site(server: Server, path: str) -> None:
 def test_a_page_elsewhere_cannot_use_the_certificate_of_a_user() -> None:
     passed: list[str] = []
 
-    def handler(request: Request) -> Response:
+    def handler(request: HTTPRequest) -> Response:
         passed.append(request.path)
         return Response(200)
 
     handle = Console(lambda: "token", CodeLogin(None)).filter(handler)
 
     def send(certified: bool, **headers: str) -> None:
-        request = Request("POST", "/api/v1/namespaces", {"host": HOST, **headers})
+        request = HTTPRequest("POST", "/api/v1/namespaces", {"host": HOST, **headers})
         request.certificate = object() if certified else None  # type: ignore[assignment]
         handle(request)
 

@@ -15,7 +15,7 @@ from podless.apis.schemes import make_review_scheme
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.http.audit import auditor, bodies
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.kinds import reviews
 from podless.kinds.registry import Registry
 from podless.meta.errors import APIError
@@ -300,7 +300,7 @@ def test_the_audit_log() -> None:
     """Headers, users, bodies and answers."""
 
     def tell(size: int) -> None:
-        request = Request("POST", "/x", {"x-forwarded-for": "1.1.1.1," * size, "user-agent": "é" * size * 20})
+        request = HTTPRequest("POST", "/x", {"x-forwarded-for": "1.1.1.1," * size, "user-agent": "é" * size * 20})
         request.peer = "2.2.2.2"
         auditor._sources(request)
         auditor._agent(request.headers["user-agent"])

@@ -14,13 +14,13 @@ from podless.auth.user import User
 from podless.http import fairness as flow_module
 from podless.http.fairness import PriorityAndFairness
 from podless.http.limits import Limits
-from podless.http.message import Handler, Request, Response, Sink, Stream
+from podless.http.message import Handler, HTTPRequest, Response, Sink, Stream
 
 DONE = Response(200)
 
 
-def asked(user: str) -> Request:
-    request = Request("GET", "/", {})
+def asked(user: str) -> HTTPRequest:
+    request = HTTPRequest("GET", "/", {})
     request.user = User(user)
     return request
 
@@ -42,12 +42,12 @@ class Work:
         self.gate = asyncio.Event()
         self.seconds = 0.0
 
-    def now(self, request: Request) -> Response:
+    def now(self, request: HTTPRequest) -> Response:
         self.begun.append(request.user.name)
         self.seconds += 0.0001
         return DONE
 
-    def later(self, request: Request) -> Any:
+    def later(self, request: HTTPRequest) -> Any:
         self.begun.append(request.user.name)
 
         async def answer() -> Response:
@@ -165,7 +165,7 @@ class Wire(Sink):
         pass
 
 
-def streaming(sinks: list[Sink]) -> Callable[[Request], Any]:
+def streaming(sinks: list[Sink]) -> Callable[[HTTPRequest], Any]:
     def start(sink: Sink) -> Callable[[], None]:
         sinks.append(sink)
         return lambda: None

@@ -15,7 +15,7 @@ import podless
 from podless.auth.user import User
 from podless.http import fairness
 from podless.http.limits import Limits
-from podless.http.message import Request, Response
+from podless.http.message import HTTPRequest, Response
 from podless.meta.errors import BadRequest
 from podless.offload import offloop
 from tests.conftest import Client
@@ -74,13 +74,13 @@ def test_bodies_whose_work_is_cut_off(client: Client, monkeypatch: pytest.Monkey
 async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fairness, "_TURN", 0.0)  # nothing is begun at once
 
-    def refuse(request: Request) -> Response:
+    def refuse(request: HTTPRequest) -> Response:
         raise BadRequest("no")
 
     flow = fairness.PriorityAndFairness(Limits())
     flow.filter(refuse)
     flow._left = 0.0
-    request = Request("GET", "/", {})
+    request = HTTPRequest("GET", "/", {})
     request.user = User("a")
     answer = flow._shared("a", request)
     monkeypatch.setattr(fairness, "_TURN", 0.002)

@@ -12,7 +12,7 @@ import pytest
 from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Request, Response
+from podless.http.message import HTTPRequest, Response
 from podless.http.parsing import RequestParser
 from podless.http.tls import Certificates
 from tests.cost import assert_linear
@@ -27,17 +27,17 @@ class Told:
     """A receiver that keeps what it is told."""
 
     def __init__(self, data: bytes = b"", size: int = 1 << 20) -> None:
-        self.requests: list[Request] = []
+        self.requests: list[HTTPRequest] = []
         self.faults: list[tuple[int, str]] = []
         self.body = b""
-        self.parser = RequestParser(self, 1 << 16, Request)
+        self.parser = RequestParser(self, 1 << 16, HTTPRequest)
         for start in range(0, len(data), size):
             self.parser.feed(data[start : start + size])
 
     def begin_head(self) -> None:
         pass
 
-    def take_head(self, request: Request, length: int) -> None:
+    def take_head(self, request: HTTPRequest, length: int) -> None:
         self.requests.append(request)
 
     def take_piece(self, part: bytes) -> None:
@@ -46,7 +46,7 @@ class Told:
     def end_request(self) -> None:
         pass
 
-    def take_request(self, request: Request) -> None:
+    def take_request(self, request: HTTPRequest) -> None:
         self.requests.append(request)
 
     def fail_request(self, status: int, text: str) -> None:
@@ -143,7 +143,7 @@ def test_a_header_that_comes_often_is_joined_once() -> None:
 async def test_nothing_is_begun_for_who_does_not_read() -> None:
     begun = 0
 
-    def handler(request: Request) -> Response:
+    def handler(request: HTTPRequest) -> Response:
         nonlocal begun
         begun += 1
         return Response(200, [b"x" * 100_000])
@@ -166,7 +166,7 @@ async def test_nothing_is_begun_for_who_does_not_read() -> None:
 async def test_a_head_request_for_a_stream_ends_it_and_leaves_the_connection_open() -> None:
     ended: list[str] = []
 
-    def handler(request: Request) -> Any:
+    def handler(request: HTTPRequest) -> Any:
         from podless.http.message import Stream
 
         return Stream(lambda sink: lambda: ended.append(request.path)) if request.method == "HEAD" else echo(request)

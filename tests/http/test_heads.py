@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.http.heads import Heads
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.http.parsing import RequestParser
 
 FIELDS = (
@@ -79,13 +79,13 @@ class Told:
     def __init__(self, heads: Heads | None) -> None:
         self.told: list[object] = []
         self.known = 0
-        self._last: Request | None = None
-        self.parser = RequestParser(self, 1 << 14, Request, heads)
+        self._last: HTTPRequest | None = None
+        self.parser = RequestParser(self, 1 << 14, HTTPRequest, heads)
 
     def begin_head(self) -> None:
         pass
 
-    def take_head(self, request: Request, length: int) -> None:
+    def take_head(self, request: HTTPRequest, length: int) -> None:
         fields = dict(request.headers)
         self.told.append((request.method, request.path, request.query_text, fields, request.keep_alive, length))
 
@@ -95,7 +95,7 @@ class Told:
     def end_request(self) -> None:
         self.told.append("end")
 
-    def take_request(self, request: Request) -> None:
+    def take_request(self, request: HTTPRequest) -> None:
         self.known += 1
         self.take_head(request, len(request.body))
         if request.body:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless.app import App, Settings
-from podless.http.message import Request, Response, settle_answer
+from podless.http.message import HTTPRequest, Response, settle_answer
 from podless.store import StoreError
 from tests.conftest import Client
 
@@ -20,7 +20,7 @@ async def app():  # type: ignore[no-untyped-def]
 
 async def ask(app: App, target: str) -> tuple[int, str]:
     assert app.handler is not None
-    answer = await settle_answer(app.handler(Request("GET", target, {"authorization": f"Bearer {app.token}"})))
+    answer = await settle_answer(app.handler(HTTPRequest("GET", target, {"authorization": f"Bearer {app.token}"})))
     assert isinstance(answer, Response)
     return answer.status, b"".join(answer.chunks).decode()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podless.auth.user import User
 from podless.http.held import ANSWERS, Held
-from podless.http.message import Request, Response
+from podless.http.message import HTTPRequest, Response
 from podless.meta.errors import TooManyRequests
 from tests.http.test_connection import serving
 
@@ -149,7 +149,7 @@ async def test_a_client_that_waits_for_leave_and_is_refused_gets_none() -> None:
 async def test_bodies_over_the_bound_are_refused_and_come_again_later() -> None:
     gate, wanted = asyncio.Event(), asyncio.Event()
 
-    async def handler(request: Request) -> Response:
+    async def handler(request: HTTPRequest) -> Response:
         request.user = User("a")
         body = await request.read_body()
         wanted.set()
@@ -173,7 +173,7 @@ async def test_bodies_over_the_bound_are_refused_and_come_again_later() -> None:
 async def test_what_nobody_wants_is_not_read_on() -> None:
     gate = asyncio.Event()
 
-    async def handler(request: Request) -> Response:
+    async def handler(request: HTTPRequest) -> Response:
         await gate.wait()
         return Response(200, [b"%d" % len(await request.read_body())])
 
@@ -196,7 +196,7 @@ async def test_what_nobody_wants_is_not_read_on() -> None:
 async def test_a_client_that_leaves_in_the_middle_holds_nothing() -> None:
     done = asyncio.Event()
 
-    async def handler(request: Request) -> Response:
+    async def handler(request: HTTPRequest) -> Response:
         try:
             await request.read_body()
         finally:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podless.auth.user import User
-from podless.http.message import Request, Response, settle_answer
+from podless.http.message import HTTPRequest, Response, settle_answer
 from podless.remote.cluster import Refused, RemoteGone
 from podless.server import Server
 from podless.store.history import Keep
@@ -39,7 +39,7 @@ async def ask_as(server: Server, token: str, method: str, path: str, body: Any =
 
     app = server._running()
     headers = {"authorization": f"Bearer {token}", "accept": "application/json", "user-agent": "test"}
-    request = Request(method, f"{path}?{urlencode(query)}" if query else path, headers)
+    request = HTTPRequest(method, f"{path}?{urlencode(query)}" if query else path, headers)
     if body is not None:
         request.body = serializer.encode_json(body)
         request.length = len(request.body)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from podless.auth.attributes import Attributes
 from podless.http.info import _info, request_info
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 
 CASES = [
     ("GET", "/api/v1/namespaces", Attributes("list", "", "v1", "namespaces")),
@@ -39,7 +39,7 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "target", "asked"), CASES)
 def test_a_request_asks_for_a_verb_on_something(method: str, target: str, asked: Attributes) -> None:
-    made = Request(method, target, {})
+    made = HTTPRequest(method, target, {})
     assert request_info(made.method, made.path, made.query_text).asked == asked
 
 

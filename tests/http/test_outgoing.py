@@ -18,7 +18,7 @@ from podless.auth.user import User
 from podless.http import listener as listener_module
 from podless.http import lists, outgoing
 from podless.http.limits import Limits
-from podless.http.message import Answer, Pending, Pieces, Request, Response, Sink, Stream
+from podless.http.message import Answer, HTTPRequest, Pending, Pieces, Response, Sink, Stream
 from podless.runtime import pace
 from tests.conftest import Client as Plain
 from tests.http.test_connection import Client, serving
@@ -52,7 +52,7 @@ class Making:
             self.made += 1
             yield b"x" * 50_000
 
-    def handler(self, request: Request) -> Answer | Pending:
+    def handler(self, request: HTTPRequest) -> Answer | Pending:
         if request.path == "/stream":
             return Stream(self._start)
         return Response(200, Pieces(self.pieces))
@@ -196,7 +196,7 @@ async def test_streams_that_are_not_read_are_bounded_together() -> None:
 async def test_one_answer_alone_always_goes_out_and_one_without_room_is_refused(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def handler(request: Request) -> Response:
+    def handler(request: HTTPRequest) -> Response:
         request.user = User(request.path[1:])
         return Response(200, [b"x" * (24 << 20 if request.path == "/b" else 20 << 20)])
 

@@ -9,7 +9,7 @@ import pytest
 from podless import Server
 from podless.auth.user import AUTHENTICATED, User
 from podless.http.info import request_info
-from podless.http.message import Request, Response, Stream
+from podless.http.message import HTTPRequest, Response, Stream
 from podless.http.record import RecentRequests
 from podless.http.requestlog import RequestLog
 from tests.conftest import Client
@@ -73,13 +73,13 @@ class Sink:
 def record(requests: RecentRequests, count: int) -> None:
     handle = requests.filter(lambda request: Response(200))
     for number in range(count):
-        request = Request("GET", f"/api/v1/n{number}", {})
+        request = HTTPRequest("GET", f"/api/v1/n{number}", {})
         request.info = request_info("GET", request.path, "")
         handle(request)
 
 
 async def watch(requests: RecentRequests, sink: Sink) -> Any:
-    request = Request("GET", f"{PLACE}?watch=1", {})
+    request = HTTPRequest("GET", f"{PLACE}?watch=1", {})
     answer = RequestLog(requests).answer(request)
     assert isinstance(answer, Stream)
     return answer.start(sink)  # type: ignore[arg-type]

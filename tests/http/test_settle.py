@@ -11,7 +11,7 @@ from podless.http.audit import policy
 from podless.http.audit.auditor import Auditor
 from podless.http.chain import with_request_info
 from podless.http.measured import Measured
-from podless.http.message import Request, Response
+from podless.http.message import HTTPRequest, Response
 from podless.kinds.registry import Registry
 from tests.http.test_connection import serving
 
@@ -34,7 +34,7 @@ class Backend:
 async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
     backend, measured = Backend(), Measured()
 
-    def inner(request: Request) -> Response:
+    def inner(request: HTTPRequest) -> Response:
         request.user = User("a")
         request.audit.identify(request.user)
         return Response(200, [LONG if request.path == "/long" else b"short"])

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from podless.http import status
-from podless.http.message import Request, Response
+from podless.http.message import HTTPRequest, Response
 from podless.meta.errors import BadRequest
 
 
@@ -47,10 +47,10 @@ def test_the_text_of_an_unknown_error_is_told_nobody(caplog: pytest.LogCaptureFi
     ],
 )
 def test_an_error_is_indented_for_clients_that_take_no_status(accept: str, indented: bool) -> None:
-    def fail(_: Request) -> Response:
+    def fail(_: HTTPRequest) -> Response:
         raise BadRequest("no")
 
-    answer: Any = status.with_status(fail)(Request("GET", "/", {"accept": accept}))
+    answer: Any = status.with_status(fail)(HTTPRequest("GET", "/", {"accept": accept}))
     body = b"".join(answer.chunks)
     assert (b"\n  " in body) is indented
     assert body.endswith(b"\n") is not indented
@@ -62,7 +62,7 @@ def test_an_error_is_indented_for_clients_that_take_no_status(accept: str, inden
 async def test_a_long_message_is_told_as_a_short_one_and_others_are_served_meanwhile(accept: str, agent: str) -> None:
     text = 'a "quoted" é \U0001f600 \n @message ' * 20_000
     error = BadRequest(text, {"causes": [{"message": "@message"}]})
-    request = Request("POST", "/", {"accept": accept, "user-agent": agent})
+    request = HTTPRequest("POST", "/", {"accept": accept, "user-agent": agent})
 
     async def fail() -> Response:
         raise error

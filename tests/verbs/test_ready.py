@@ -97,7 +97,7 @@ def test_one_that_took_too_long_is_tried_again(monkeypatch: pytest.MonkeyPatch) 
 IMPORTS = """
 import asyncio, json, sys, threading
 from podless.app import App, Settings
-from podless.http.message import Request, settle_answer
+from podless.http.message import HTTPRequest, settle_answer
 
 found = []
 
@@ -111,7 +111,7 @@ async def main(path, body):
     await app.start()
     sys.meta_path.insert(0, Finder())
     head = {"authorization": f"Bearer {app.token}", "content-type": "application/json"}
-    request = Request("POST", path, head)
+    request = HTTPRequest("POST", path, head)
     request.body = json.dumps(body).encode()
     answer = await settle_answer(app.handler(request))
     sys.meta_path.pop(0)

@@ -17,12 +17,11 @@ from podless.explore.turns import ANSWER, EVENT, REQUEST, Take, Turns
 from podless.explore.views import Hold, ResourceView
 from podless.http.faults.carry import ask_for_past
 from podless.http.info import request_info
-from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, Lost, Pending, Response, Stream, settle_answer
 from podless.http.status import render_error
 from podless.meta.errors import MODIFIED, AlreadyExists, Conflict, qualify_resource
 from podless.runtime.jsonobject import Object
 
-_READS = ("get", "list")
 _WRITES = ("create", "update", "patch", "delete", "deletecollection")
 # resources that do not show what a controller does: for elections, events, and reviews
 _LEASES = "leases.coordination.k8s.io"
@@ -162,7 +161,7 @@ class GatedRun:
         for view in self._views.values():
             view.close()
 
-    async def answer(self, client: str, request: Request, handler: Handler) -> Answer:
+    async def answer(self, client: str, request: HTTPRequest, handler: Handler) -> Answer:
         """Answer a request of a client."""
         self.heard.add(client)
         asked = request_info(request.method, request.path, request.query_text).asked
@@ -192,7 +191,7 @@ class GatedRun:
             self.open -= 1
             self._active = True
 
-    async def _serve_read(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+    async def _serve_read(self, client: str, request: HTTPRequest, asked: Attributes, handler: Handler) -> Answer:
         resource = resource_of(asked)
         hold = self._view(client, resource).hold
         if asked.verb == "list" and hold is not None and hold.revision:
@@ -204,7 +203,7 @@ class GatedRun:
         self._note_entry(LogEntry("read", client, text, status=answer.status, resource=resource))
         return answer
 
-    async def _watch(self, client: str, request: Request, resource: str, handler: Handler) -> Answer:
+    async def _watch(self, client: str, request: HTTPRequest, resource: str, handler: Handler) -> Answer:
         answer = await settle_answer(handler(request))
         if not isinstance(answer, Stream):
             return answer
@@ -213,7 +212,7 @@ class GatedRun:
             self.away = max(self.away, _now() - since)
         return self._view(client, resource).stream(answer)
 
-    async def _write_lease(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+    async def _write_lease(self, client: str, request: HTTPRequest, asked: Attributes, handler: Handler) -> Answer:
         name = asked.name or self.log.name_write("", asked, await request.read_body()).rpartition("/")[2]
         if self.election.refuses((asked.namespace, name), client):
             return render_error(Conflict(asked.resource, asked.group, name, MODIFIED))
@@ -240,7 +239,7 @@ class GatedRun:
         await self.election.stop()
         return await self.turns.enter((REQUEST, self.turns.given, client), client)
 
-    async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+    async def _write(self, client: str, request: HTTPRequest, asked: Attributes, handler: Handler) -> Answer:
         point = self.log.name_write(client, asked, await request.read_body())
         happens = self._take_perturbations(point)
         if any(isinstance(one, ChangeLeader) for one in happens):
@@ -367,7 +366,7 @@ class Gate:
     def filter(self, handler: Handler) -> Handler:
         """Return the filter for clients' requests. Other requests go to the next handler."""
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             client = self._clients.get(request.headers.get("authorization", ""))
             if client is None:
                 return handler(request)
@@ -378,7 +377,7 @@ class Gate:
         return handle
 
 
-def _prefer_json(request: Request) -> None:
+def _prefer_json(request: HTTPRequest) -> None:
     """Replace protobuf by JSON in the Accept header, because the log reads names and events."""
     accept = request.headers.get("accept", "")
     if "protobuf" in accept:

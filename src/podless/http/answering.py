@@ -19,7 +19,7 @@ from podless.http.heads import Heads
 from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
-from podless.http.message import JSON, SLOW, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
+from podless.http.message import JSON, SLOW, Answer, Gate, Handler, HTTPRequest, Lost, Pending, Response, Stream
 from podless.http.outgoing import Outgoing
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
@@ -33,7 +33,7 @@ log = logging.getLogger("podless")
 _DRAIN = 1 << 18  # bytes of a body without reader that are still received, so that the connection can be reused
 _LINGER = 0.5  # seconds in which a client that still sends can read the answer before the connection is closed
 _NO_ROOM = "the server holds too many answers, please try again later"
-_LAST = Request("GET", "/", {})
+_LAST = HTTPRequest("GET", "/", {})
 _LAST.keep_alive = False
 
 
@@ -71,9 +71,9 @@ class Answering:
         self._limits = shared.limits
         self._loop = asyncio.get_running_loop()
         # queued requests, and the error answer that ends them; only the last request may lack its body
-        self._waiting: deque[Request | Response] = deque()
+        self._waiting: deque[HTTPRequest | Response] = deque()
         self._turning = False
-        self._current: Request | None = None  # the request in progress
+        self._current: HTTPRequest | None = None  # the request in progress
         self._task: asyncio.Task[Any] | None = None
         self._stop_stream: Callable[[], None] | None = None
         self._in = Incoming(shared.held, shared.limits)
@@ -86,7 +86,7 @@ class Answering:
 
     # implemented by Connection
 
-    async def read_body(self, request: Request) -> bytes:
+    async def read_body(self, request: HTTPRequest) -> bytes:
         """Return the whole body of a request; reads what has not arrived yet.
 
         Raises TooLarge, TooManyRequests, BadRequest.
@@ -110,7 +110,7 @@ class Answering:
 
     # one request after the other
 
-    def _begin_answer(self, request: Request) -> None:
+    def _begin_answer(self, request: HTTPRequest) -> None:
         self._current = request
         self._served = True
         if request is self._in.request:
@@ -119,7 +119,7 @@ class Answering:
             return
         self._work(request)
 
-    def _work(self, request: Request) -> None:
+    def _work(self, request: HTTPRequest) -> None:
         """Handle a request, and send its answer."""
         if self._closing:
             return
@@ -141,7 +141,7 @@ class Answering:
         if seconds > watchdog.long:
             watchdog.report_block(seconds, request.describe_work())
 
-    async def _wait(self, request: Request, pending: Pending) -> None:
+    async def _wait(self, request: HTTPRequest, pending: Pending) -> None:
         try:
             answer = await pending
             if not self._closing:
@@ -159,7 +159,7 @@ class Answering:
 
     # answers
 
-    def _answer(self, request: Request, answer: Answer) -> None:
+    def _answer(self, request: HTTPRequest, answer: Answer) -> None:
         self._out.user = request.user.name
         if isinstance(answer, Stream):
             if isinstance(answer, Lost):
@@ -183,7 +183,7 @@ class Answering:
             head = self._out.make_head(answer, self._end(request), request.flow, chunked)
             self._out.send_whole(head, answer, chunked, lambda: self._done(request))
 
-    def _turn_down(self, request: Request, answer: Response) -> None:
+    def _turn_down(self, request: HTTPRequest, answer: Response) -> None:
         """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
         work = request.describe_work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
@@ -198,18 +198,18 @@ class Answering:
         self._write(refusal, request)
         self._done(request)
 
-    def _end(self, request: Request) -> bytes:
+    def _end(self, request: HTTPRequest) -> bytes:
         """Return the head line that announces the end of the connection, or b"" if it stays open."""
         if request.keep_alive and request is self._in.request:
             left = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
             request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)
         return b"" if request.keep_alive else b"Connection: close\r\n"
 
-    def _expects(self, request: Request) -> bool:
+    def _expects(self, request: HTTPRequest) -> bool:
         """Return whether the client waits for 100 Continue before it sends the body."""
         return not self._in.size and request.headers.get("expect", "").lower() == "100-continue"
 
-    def _write(self, answer: Response, request: Request) -> None:
+    def _write(self, answer: Response, request: HTTPRequest) -> None:
         clock = self._shared.clock
         end = b"Content-Length: %d\r\n" % answer.size + self._end(request)
         if answer.headers or request.method == "HEAD":
@@ -219,7 +219,7 @@ class Answering:
             lines = clock.make_lines(answer.status, answer.media, request.flow)
             self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
 
-    def _stream(self, request: Request, answer: Stream) -> None:
+    def _stream(self, request: HTTPRequest, answer: Stream) -> None:
         if (
             "upgrade" in request.headers
             and websocket.wants_websocket(request.headers)
@@ -239,7 +239,7 @@ class Answering:
             framing = CHUNKED if chunked else PLAIN
             self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._done(request))
 
-    def _upgrade(self, request: Request, answer: Stream) -> None:
+    def _upgrade(self, request: HTTPRequest, answer: Stream) -> None:
         """Start a stream as WebSocket messages."""
         request.keep_alive = False
         refusal = websocket.find_refusal(request.headers)
@@ -274,7 +274,7 @@ class Answering:
 
     # the next one
 
-    def _done(self, request: Request) -> None:
+    def _done(self, request: HTTPRequest) -> None:
         """Note that the answer has been sent."""
         if request.loose or request.taken:
             self._in.release_body(request)
@@ -291,7 +291,7 @@ class Answering:
             self._loop.call_later(_LINGER, self._leave)
         self._listen()
 
-    def _finish(self, request: Request) -> None:
+    def _finish(self, request: HTTPRequest) -> None:
         """End the request, and start the next one."""
         self._current = None
         if not request.keep_alive or self._closing:
@@ -313,7 +313,7 @@ class Answering:
         if self._closing or self._current is not None or not self._waiting or self._out.writable is not None:
             return
         following = self._waiting.popleft()
-        if isinstance(following, Request):
+        if isinstance(following, HTTPRequest):
             self._begin_answer(following)
             if not self._waiting and self._in.request is None:
                 self._listen()
@@ -349,7 +349,7 @@ class Answering:
         self._transport.abort()
 
 
-def _settle(request: Request, answer: Response) -> None:
+def _settle(request: HTTPRequest, answer: Response) -> None:
     """Call `request.settle` with the answer that is sent."""
     if request.settle is not None:
         settle, request.settle = request.settle, None

@@ -11,7 +11,7 @@ from podless.http.author import make_author
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.history import HistoryAnswers, asks_past
 from podless.http.info import RequestInfo
-from podless.http.message import Answer, Pending, Request, Response, settle_answer
+from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
 from podless.http.render import is_quick, is_quick_list, lay_out, prepare_list, render_response
@@ -70,7 +70,7 @@ class APIHandler:
         self._history = HistoryAnswers(api)
         self._rows = Rows()
 
-    def handle(self, request: Request) -> Answer | Pending:
+    def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that gives it. Both raise APIError."""
         accept = request.headers.get("accept", "")
         info = request.info
@@ -87,12 +87,12 @@ class APIHandler:
             return self._answer(request, call, verb, accept)
         return self._answer_first(request, call, verb, accept)
 
-    async def _answer_first(self, request: Request, call: Call, verb: str, accept: str) -> Answer:
+    async def _answer_first(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer:
         """Import what a built-in kind needs, then answer its first request."""
         await load_kind(self._api, call.kind)
         return await settle_answer(self._answer(request, call, verb, accept))
 
-    def _answer(self, request: Request, call: Call, verb: str, accept: str) -> Answer | Pending:
+    def _answer(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer | Pending:
         # a kind with a uid comes from a user's definition of the same group
         if call.kind.group == GROUP and not call.kind.uid:
             return self._read_history(request, call, verb)
@@ -109,7 +109,7 @@ class APIHandler:
             return self._answer_read(request, call, verb, form)
         return self._write(request, call, verb, form)
 
-    async def _read_history(self, request: Request, call: Call, verb: str) -> Answer:
+    async def _read_history(self, request: HTTPRequest, call: Call, verb: str) -> Answer:
         """Return the answer to a request for the log of changes."""
         form = self._form(call, verb, request.headers.get("accept", ""))
         if verb == "watch":
@@ -123,7 +123,7 @@ class APIHandler:
         if len(parts) > 3 and parts[1] == "apis" and (parts[2], parts[3]) in self._api.registry.remote:
             raise NoBackend
 
-    def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
+    def _call(self, request: HTTPRequest, info: RequestInfo) -> tuple[Call, str]:
         """Return the call that a request makes, and its verb. Raises NotServed, PageNotFound or MethodNotAllowed."""
         asked = info.asked
         found = self._api.registry.find_route(asked.group, asked.version, asked.resource)
@@ -168,7 +168,7 @@ class APIHandler:
             raise
         return negotiate.make_readable(form, call.query, call.agent)
 
-    async def _ask_hook(self, request: Request, call: Call, form: AnswerForm) -> Answer:
+    async def _ask_hook(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         """Return the answer of a user's hook for this subresource."""
         if call.verb != "get":
             call.body = await request.read_body()
@@ -176,7 +176,7 @@ class APIHandler:
                 call.content_type = negotiate.body_type(call.content_type, custom=True)
         return await self._show(request, call, await answer_subresource(self._api, call), form)
 
-    async def _connect(self, request: Request, call: Call, accept: str) -> Answer:
+    async def _connect(self, request: HTTPRequest, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
@@ -184,7 +184,7 @@ class APIHandler:
         await connect_object(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
-    def _answer_read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
+    def _answer_read(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         if call.query and ("at" in call.query or asks_past(call)):
             return self._read_past(request, call, verb, form)
         if call.query and verb == "get" and asks_costs(call):
@@ -201,7 +201,7 @@ class APIHandler:
             return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
-    async def _read_past(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
+    async def _read_past(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
         """Answer with an object or a list in an earlier state."""
         if "at" in call.query:
             await self._history.settle_moment(call)
@@ -212,7 +212,7 @@ class APIHandler:
         return await self._show(request, call, outcome, form)
 
     async def _read_later(
-        self, request: Request, call: Call, verb: str, form: AnswerForm, *, past: bool = False
+        self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm, *, past: bool = False
     ) -> Answer:
         collection = self._api.collection(call.kind)
         if past and not collection.loaded:  # a read of an earlier state needs no loaded cache
@@ -234,7 +234,7 @@ class APIHandler:
         await prepare_list(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
-    async def _show(self, request: Request, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
+    async def _show(self, request: HTTPRequest, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
         """Return the answer, made in slices."""
         run, entry = self._api.off_loop.slices.run, getattr(outcome, "entry", None)
         if entry is None:
@@ -244,7 +244,7 @@ class APIHandler:
                 answer = await run(render_response, call, outcome, form, self._rows)
         return await compress_answer(request, answer)
 
-    async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
+    async def _write(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read_body()
         AUTHOR.set(make_author(request, call, verb))
         ALLOWANCE.set(Allowance())
@@ -298,7 +298,7 @@ class APIHandler:
             await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         return outcome
 
-    async def _watch(self, request: Request, call: Call, form: AnswerForm) -> Answer:
+    async def _watch(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         lease = self._selections.charge_watch(request, call)
         watch: Watch | None = None
         try:
@@ -323,7 +323,7 @@ class APIHandler:
             return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
-async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:
+async def _shrunk(request: HTTPRequest, pending: Pending, threshold: int) -> Answer:
     """Await an answer, and compress it if it is large and the client accepts gzip."""
     answer = await pending
     return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer

@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.auth.authenticate import Authenticator
 from podless.auth.user import ANONYMOUS, User
-from podless.http.message import Answer, Handler, Pending, Request, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, settle_answer
 
 _BLANK = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
@@ -16,7 +16,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
     """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
 
     def filter_(handler: Handler) -> Handler:
-        def known(request: Request, user: User) -> Answer | Pending:
+        def known(request: HTTPRequest, user: User) -> Answer | Pending:
             request.user = user
             if user is ANONYMOUS:
                 _warn_of_blank(request)
@@ -24,10 +24,10 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
                 request.audit.identify(user)
             return handler(request)
 
-        async def later(request: Request, pending: Coroutine[Any, Any, User]) -> Answer:
+        async def later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
             return await settle_answer(known(request, await pending))
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             user = authenticator.authenticate(request.headers, request.certificate)
             if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
                 return known(request, user) if isinstance(user, User) else later(request, user)
@@ -39,7 +39,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
     return filter_
 
 
-def _warn_of_blank(request: Request) -> None:
+def _warn_of_blank(request: HTTPRequest) -> None:
     """Warn of a bearer token after two spaces: Kubernetes reads it as empty."""
     parts = request.headers.get("authorization", "").strip().split(" ", 2)
     if len(parts) == 3 and parts[0].lower() == "bearer" and not parts[1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from podless.fields.managers import manager_name
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.runtime.bounded import bounded_cache
 from podless.store.contract import Author
 from podless.verbs.call import Call
@@ -16,7 +16,7 @@ _MANAGER = 128  # maximum characters of a field manager
 _APPLY = "application/apply-patch"
 
 
-def make_author(request: Request, call: Call, verb: str) -> Author:
+def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
     """Return the author of a request's writes. An apply has the verb "apply"."""
     given = call.query.get("fieldManager") if call.query else None
     if verb == "patch" and call.content_type.startswith(_APPLY):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from podless.auth.attributes import AccessDenied
 from podless.auth.authorizer import Authorizer, Decision
-from podless.http.message import Answer, Handler, Pending, Request, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, settle_answer
 from podless.meta.errors import Forbidden
 from podless.offload.offloop import OffLoop
 
@@ -20,18 +20,18 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
     decide = authorizer.decide_quickly
 
     def filter_(handler: Handler) -> Handler:
-        def go_on(request: Request, decision: Decision) -> Answer | Pending:
+        def go_on(request: HTTPRequest, decision: Decision) -> Answer | Pending:
             if request.audit is not None:
                 request.audit.decide(decision.allowed, decision.reason)
             if not decision.allowed:
                 raise AccessDenied(request.user, request.info.asked, decision.reason)
             return handler(request)
 
-        async def later(request: Request) -> Answer:
+        async def later(request: HTTPRequest) -> Answer:
             decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.asked)
             return await settle_answer(go_on(request, decision))
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             user, asked = request.user, request.info.asked
             decision = decide(user, asked)
             if decision is None:
@@ -48,7 +48,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 def with_read_only(handler: Handler) -> Handler:
     """Return a filter of a read-only server. The handler raises Forbidden."""
 
-    def handle(request: Request) -> Answer | Pending:
+    def handle(request: HTTPRequest) -> Answer | Pending:
         asked = request.info.asked
         if asked.resource and asked.verb not in _READS and asked.group not in _REVIEWS:
             raise Forbidden(asked.resource, asked.group, request.info.name, "the server is read-only")

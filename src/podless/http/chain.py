@@ -32,7 +32,7 @@ from podless.http.info import request_info
 from podless.http.limits import Limits
 from podless.http.log import with_log
 from podless.http.measured import Measured
-from podless.http.message import Answer, Handler, Pending, Request
+from podless.http.message import Answer, Handler, HTTPRequest, Pending
 from podless.http.status import with_status
 from podless.runtime import lazy
 from podless.verbs.call import API
@@ -90,7 +90,7 @@ def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
 def with_request_info(handler: Handler) -> Handler:
     """Set the attributes of requests."""
 
-    def handle(request: Request) -> Answer | Pending:
+    def handle(request: HTTPRequest) -> Answer | Pending:
         request.info = request_info(request.method, request.path, request.query_text)
         return handler(request)
 

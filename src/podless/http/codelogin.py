@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from podless.auth.issuer import Granted, GrantRejected, Issuer, ProviderUnreachable
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 
 PROVIDER = "/console/oidc"  # GET: the issuer, "" without a provider
 BEGIN = f"{PROVIDER}/begin"  # GET: the parameters of the authorization request
@@ -63,11 +63,11 @@ class CodeLogin:
 
         return await self._ask_provider(begin)
 
-    async def answer(self, request: Request, told: object) -> Told:
+    async def answer(self, request: HTTPRequest, told: object) -> Told:
         """Answer a request to one of POSTS. told: its decoded body."""
         return await {TOKEN: self._redeem, RENEW: self._renew, REVOKE: self._revoke}[request.path](request, told)
 
-    async def _redeem(self, request: Request, told: object) -> Told:
+    async def _redeem(self, request: HTTPRequest, told: object) -> Told:
         """Return the tokens for {"code": ..., "verifier": ...}. The redirect URI is the page's own address."""
         code, verifier = _read_text(told, "code"), _read_text(told, "verifier")
         if code is None or verifier is None:
@@ -80,7 +80,7 @@ class CodeLogin:
 
         return await self._ask_provider(redeem)
 
-    async def _renew(self, request: Request, told: object) -> Told:
+    async def _renew(self, request: HTTPRequest, told: object) -> Told:
         """Return new tokens for {"refresh": ...}."""
         refresh = _read_text(told, "refresh")
         if refresh is None:
@@ -92,7 +92,7 @@ class CodeLogin:
 
         return await self._ask_provider(renew)
 
-    async def _revoke(self, request: Request, told: object) -> Told:
+    async def _revoke(self, request: HTTPRequest, told: object) -> Told:
         """Revoke the refresh token of {"refresh": ...}, if the provider supports that."""
         refresh = _read_text(told, "refresh")
         if refresh is None:

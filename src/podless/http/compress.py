@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
 from podless.http import sending
-from podless.http.message import Answer, Pieces, Request, Response
+from podless.http.message import Answer, HTTPRequest, Pieces, Response
 
 THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
 DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
@@ -17,14 +17,14 @@ _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-def accepts_gzip(request: Request) -> bool:
+def accepts_gzip(request: HTTPRequest) -> bool:
     """Return whether the client accepts gzip. As in a real server, quality values are ignored."""
     given = request.headers.get("accept-encoding", "")
     return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
 
 
 def shrink_answer(
-    request: Request, answer: Response, threshold: int = THRESHOLD
+    request: HTTPRequest, answer: Response, threshold: int = THRESHOLD
 ) -> Answer | Coroutine[Any, Any, Answer]:
     """Return the answer, or a coroutine that compresses it if it is large and the client accepts gzip."""
     if 0 <= answer.size <= threshold or not accepts_gzip(request):
@@ -32,7 +32,7 @@ def shrink_answer(
     return compress_answer(request, answer, threshold)
 
 
-async def compress_answer(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
+async def compress_answer(request: HTTPRequest, answer: Response, threshold: int = THRESHOLD) -> Response:
     """Return the answer, compressed if it is large and the client accepts gzip."""
     if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from podless.auth.certificates import Certificate
 from podless.http.answering import Answering, Shared
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.http.parsing import RequestParser
 from podless.http.sending import Nowhere
 from podless.meta.errors import BadRequest
@@ -64,7 +64,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._closing = True
         working = self._task is not None and not self._task.done()
         for request in (*self._waiting, self._in.request, None if working else self._current):
-            if isinstance(request, Request):
+            if isinstance(request, HTTPRequest):
                 self._in.release_body(request)
         self._waiting.clear()
         self._in.fail_reader(BadRequest(_LOST))
@@ -176,8 +176,8 @@ class Connection(Answering, asyncio.BufferedProtocol):
 
     # called by the parser
 
-    def _make(self, method: str, target: str, headers: dict[str, str]) -> Request:
-        request = Request(method, target, headers, self._peer)
+    def _make(self, method: str, target: str, headers: dict[str, str]) -> HTTPRequest:
+        request = HTTPRequest(method, target, headers, self._peer)
         request.certificate = self._certificate
         return request
 
@@ -185,7 +185,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         """Start the timeout of a request's head."""
         self.deadline = self._loop.time() + self._limits.head_time
 
-    def take_head(self, request: Request, length: int) -> None:
+    def take_head(self, request: HTTPRequest, length: int) -> None:
         """Start a request whose head is complete, or queue it."""
         self.deadline = 0.0
         request.length = length
@@ -200,7 +200,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
-    def take_request(self, request: Request) -> None:
+    def take_request(self, request: HTTPRequest) -> None:
         """Start a request whose body is complete, or queue it."""
         self.deadline = 0.0
         if request.body:
@@ -255,7 +255,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         else:
             self._turn_soon()
 
-    def _broken(self, request: Request, error: Exception) -> None:
+    def _broken(self, request: HTTPRequest, error: Exception) -> None:
         """Report that the body of the current request cannot be read."""
         request.fault = error
         if self._in.wanted is not None:
@@ -265,7 +265,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
 
     # bodies
 
-    async def read_body(self, request: Request) -> bytes:
+    async def read_body(self, request: HTTPRequest) -> bytes:
         """Return the whole body of a request; reads what has not arrived yet.
 
         Raises TooLarge, TooManyRequests, BadRequest.
@@ -285,5 +285,5 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self.deadline = 0.0
 
 
-_DEAF = RequestParser(cast(Any, None), 0, Request)
+_DEAF = RequestParser(cast(Any, None), 0, HTTPRequest)
 _DEAF.drop_receiver()

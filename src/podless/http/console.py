@@ -16,7 +16,7 @@ from podless.console.assets import Asset, list_assets, pack_bytes
 from podless.console.links import Links
 from podless.http import codelogin
 from podless.http.codelogin import CodeLogin
-from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response
+from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response
 
 PLACE = "/console"
 LINK = f"{PLACE}/link"
@@ -56,7 +56,7 @@ class Console:
     def filter(self, handler: Handler) -> Handler:
         """Answer requests below /console, and reject cross-site requests that have a client certificate."""
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             path = request.path
             if path.startswith(PLACE) and (path == PLACE or path[len(PLACE)] == "/"):
                 return self._answer(request)
@@ -66,7 +66,7 @@ class Console:
 
         return handle
 
-    def _answer(self, request: Request) -> Answer | Pending:
+    def _answer(self, request: HTTPRequest) -> Answer | Pending:
         if is_foreign(request.headers):
             return _refuse(403, "")
         if request.path == LINK or request.path in codelogin.POSTS:
@@ -82,7 +82,7 @@ class Console:
         found = self._assets.get(request.path[len(PLACE) + 1 :])
         return self._send(request, found) if found is not None else _refuse(404, _NOWHERE)
 
-    async def _send(self, request: Request, asset: Asset) -> Answer:
+    async def _send(self, request: HTTPRequest, asset: Asset) -> Answer:
         headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
         if request.headers.get("if-none-match", "") == asset.tag:
             return Response(304, (), b"", headers)
@@ -96,7 +96,7 @@ class Console:
     async def _begin_login(self) -> Answer:
         return _tell(*await self._login.begin_login())
 
-    async def _exchange(self, request: Request) -> Answer:
+    async def _exchange(self, request: HTTPRequest) -> Answer:
         """Answer the token for the code of a one-time link, or pass the body to the login at a provider.
 
         Raises BadRequest for an incomplete body.

@@ -13,7 +13,7 @@ from functools import partial
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache import current
 from podless.cache.current import FreshnessScope
-from podless.http.message import Answer, Gate, Handler, Pending, Request, Response, Stream
+from podless.http.message import Answer, Gate, Handler, HTTPRequest, Pending, Response, Stream
 from podless.verbs.call import API
 
 _ASKED = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
@@ -24,7 +24,7 @@ def reads_wait(api: API) -> Gate | None:
     if api.store.prompt:
         return None
 
-    def gate(request: Request, go: Callable[[Request], None]) -> bool:
+    def gate(request: HTTPRequest, go: Callable[[HTTPRequest], None]) -> bool:
         if _at_once(api):
             request.current = True
             return False
@@ -47,7 +47,7 @@ def _unsettled(api: API) -> bool:
     return definitions is not None and definitions.busy
 
 
-def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseException | None) -> None:
+def _go(api: API, request: HTTPRequest, go: Callable[[HTTPRequest], None], error: BaseException | None) -> None:
     if error is None:
         if not api.cache.is_reloading and not _unsettled(api):
             request.current = True
@@ -63,7 +63,7 @@ def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
 
 def _filter(api: API) -> Callable[[Handler], Handler]:
     def wrap(handler: Handler) -> Handler:
-        async def later(request: Request) -> Answer:
+        async def later(request: HTTPRequest) -> Answer:
             await api.cache.refresh()
             definitions = api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None and definitions.busy:
@@ -75,7 +75,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             finally:
                 scope.over = True
 
-        def within(request: Request) -> Answer | Pending:
+        def within(request: HTTPRequest) -> Answer | Pending:
             scope = current.begin_waited()
             try:
                 answer = handler(request)
@@ -87,7 +87,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
                 return answer
             return _to_its_end(answer, scope)
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             known = request.current
             if known is True or (known is None and _at_once(api)):
                 return within(request)

@@ -11,7 +11,7 @@ import time
 import orjson
 
 from podless.codec import gotext, gotime
-from podless.http.message import TEXT, Answer, Handler, Pending, Request, Response, Stream
+from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream
 from podless.meta.errors import BadRequest
 from podless.remote import DEADLINE
 
@@ -27,7 +27,7 @@ def with_request_deadline(handler: Handler) -> Handler:
     BadRequest for an invalid duration, before anything else about the request is checked.
     """
 
-    def handle(request: Request) -> Answer | Pending:
+    def handle(request: HTTPRequest) -> Answer | Pending:
         if "timeout" not in request.query_text or request.info.long_running:
             return handler(request)
         given = request.query.get("timeout", [""])[0]

@@ -15,7 +15,18 @@ from typing import Any
 
 from podless.http.flows import Flows
 from podless.http.limits import Limits
-from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settle_answer
+from podless.http.message import (
+    TEXT,
+    Answer,
+    Ending,
+    Handler,
+    HTTPRequest,
+    Pending,
+    Response,
+    Sink,
+    Stream,
+    settle_answer,
+)
 
 _TURN = 0.001  # seconds of work that one iteration of the loop starts while several users are active
 _LATER = 0.0002  # seconds charged for a request whose handler continues later
@@ -27,7 +38,7 @@ _REFUSAL = b"Too many requests, please try again later.\n"
 
 
 # queued requests of one user, with the time since when they wait
-_Queue = deque[tuple[Request, asyncio.Future[Any], float]]
+_Queue = deque[tuple[HTTPRequest, asyncio.Future[Any], float]]
 
 
 class PriorityAndFairness:
@@ -60,7 +71,7 @@ class PriorityAndFairness:
         self._handler = handler
         return self.handle
 
-    def handle(self, request: Request) -> Answer | Pending:
+    def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that returns it; 429 if too many requests are queued."""
         user = request.user.name
         if user != self._last:
@@ -72,7 +83,7 @@ class PriorityAndFairness:
             return answer if isinstance(answer, Response) else self._work(user, request, answer)
         return self._shared(user, request)
 
-    def _shared(self, user: str, request: Request) -> Answer | Pending:
+    def _shared(self, user: str, request: HTTPRequest) -> Answer | Pending:
         """Handle a request while other users are active, or the limit of requests in flight is reached."""
         if not self._waiting and time.monotonic() > self._shared_until:
             self._shared_until = self._fair = 0.0
@@ -100,7 +111,7 @@ class PriorityAndFairness:
         most = self._limits.in_flight
         return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
 
-    def _begin_request(self, user: str, request: Request) -> Answer | Pending:
+    def _begin_request(self, user: str, request: HTTPRequest) -> Answer | Pending:
         """Start a request, and charge its time to the user. Raises the error of the handler."""
         began = time.thread_time()  # processor time of this thread only: other threads are charged to no user
         more = _WIRE
@@ -123,13 +134,13 @@ class PriorityAndFairness:
         finally:
             del turn  # its exception refers to this frame, and so to the request
 
-    def _work(self, user: str, request: Request, pending: Any) -> Pending:
+    def _work(self, user: str, request: HTTPRequest, pending: Any) -> Pending:
         """Count a request as in flight until its handler ends."""
         self._at_work += 1
         self._working[user] = self._working.get(user, 0) + 1
         return self._finish(user, request, pending)
 
-    async def _finish(self, user: str, request: Request, pending: Any) -> Answer:
+    async def _finish(self, user: str, request: HTTPRequest, pending: Any) -> Answer:
         try:
             answer: Answer = pending if isinstance(pending, Stream) else await pending
         finally:
@@ -176,16 +187,16 @@ class PriorityAndFairness:
         """Return the seconds of work on a user's account. The user with the least is next."""
         return max(self._had.get(user, 0.0), self._fair)
 
-    def _all_waiting(self) -> list[Request]:
+    def _all_waiting(self) -> list[HTTPRequest]:
         """Return all queued requests."""
         return [request for queue in self._queues.values() for request, _, _ in queue]
 
-    def _refuse(self, request: Request, reason: str) -> Response:
+    def _refuse(self, request: HTTPRequest, reason: str) -> Response:
         if self._flows is not None:
             self._flows.count_rejected(request, reason)
         return too_many()
 
-    def _next(self, user: str) -> tuple[Request, asyncio.Future[Any], float]:
+    def _next(self, user: str) -> tuple[HTTPRequest, asyncio.Future[Any], float]:
         """Return the first queued request of a user, with its future and the time since when it waits."""
         queue = self._queues[user]
         request, turn, since = queue.popleft()
@@ -211,7 +222,7 @@ class PriorityAndFairness:
 
     # watches
 
-    def _watch(self, user: str, request: Request, stream: Stream) -> Answer:
+    def _watch(self, user: str, request: HTTPRequest, stream: Stream) -> Answer:
         """Count a watch until it ends. All watches share a limit; one user may use half of it."""
         most = self._limits.watches
         if self._watching >= most or self._watches[user] >= max(most // 2, 1):

@@ -16,7 +16,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User, of_account
 from podless.cache.events import CacheEvent
 from podless.http.families import Sample, render_family
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.runtime.bounded import LONGEST
 from podless.runtime.histogram import Histogram
 from podless.verbs.call import API
@@ -87,7 +87,7 @@ class Flows:
         self._were: Counter[_Names] = Counter()
         self._refused: Counter[tuple[str, str, str]] = Counter()
         self._waits: dict[tuple[str, str, str], Histogram] = {}
-        self.waiting: Callable[[], Iterable[Request]] = tuple
+        self.waiting: Callable[[], Iterable[HTTPRequest]] = tuple
 
     def _forget(self, events: Sequence[CacheEvent]) -> None:
         self._read = None
@@ -106,7 +106,7 @@ class Flows:
             self._counts[flow.lines] += flow.count
         flow.count = 0
 
-    def find_flow(self, request: Request, flow: Flow | None = None) -> bytes:
+    def find_flow(self, request: HTTPRequest, flow: Flow | None = None) -> bytes:
         """Return the head lines that name the flow of a request, and count the request.
 
         flow: of earlier requests with the same verb, resource and scope; used if the other attributes do not matter.
@@ -118,7 +118,7 @@ class Flows:
             self._counts[found] += 1
         return found
 
-    def _find(self, request: Request, flow: Flow | None = None) -> bytes:
+    def _find(self, request: HTTPRequest, flow: Flow | None = None) -> bytes:
         info, user = request.info, request.user
         if self._read is None and not self._read_schemas():
             return b""
@@ -163,16 +163,16 @@ class Flows:
 
     # metrics
 
-    def _level_of(self, request: Request) -> _Names:
+    def _level_of(self, request: HTTPRequest) -> _Names:
         """Return the names of a request's level and schema."""
         return self._names.get(self._find(request), _OTHERS)
 
-    def count_rejected(self, request: Request, reason: str) -> None:
+    def count_rejected(self, request: HTTPRequest, reason: str) -> None:
         """Count a rejected request. reason: in the words of a real server."""
         request.flow = self._find(request)
         self._refused[(*self._few(self._names.get(request.flow, _OTHERS)), reason)] += 1
 
-    def count_wait(self, request: Request, seconds: float, *, execute: bool) -> None:
+    def count_wait(self, request: HTTPRequest, seconds: float, *, execute: bool) -> None:
         """Count the waiting time of a request. execute: whether it was then carried out."""
         key = (*self._few(self._level_of(request)), "true" if execute else "false")
         found = self._waits.get(key)

@@ -6,7 +6,7 @@ import logging
 
 from podless.codec.gotext import quote
 from podless.controllers.health import Health
-from podless.http.message import TEXT, Request, Response
+from podless.http.message import TEXT, HTTPRequest, Response
 from podless.meta.errors import PageNotFound
 
 _HEADERS = [("X-Content-Type-Options", "nosniff")]
@@ -14,7 +14,7 @@ _HEADERS = [("X-Content-Type-Options", "nosniff")]
 log = logging.getLogger("podless")
 
 
-async def answer_health(health: Health, request: Request) -> Response:
+async def answer_health(health: Health, request: HTTPRequest) -> Response:
     """Return the answer. Raises PageNotFound for an unknown check."""
     place, slash, check = request.path[1:].partition("/")
     if not slash:
@@ -27,7 +27,7 @@ async def answer_health(health: Health, request: Request) -> Response:
     return Response(200, [b"ok"], TEXT)
 
 
-async def _whole(health: Health, request: Request, place: str) -> Response:
+async def _whole(health: Health, request: HTTPRequest, place: str) -> Response:
     excluded = dict.fromkeys(request.query.get("exclude", ()))
     unknown = dict(excluded)
     lines, failed = [], []

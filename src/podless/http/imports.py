@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from podless.http.message import Answer, Handler, Pending, Request, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, settle_answer
 from podless.offload.offloop import OffLoop
 
 _MODULES = {  # part of a media type -> its modules, whose import takes 15 to 36 ms
@@ -27,13 +27,13 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     plain: set[tuple[str | None, str | None]] = set()  # pairs of media types (body, answer) that need no import
 
     def add_filter(handler: Handler) -> Handler:
-        async def later(request: Request, names: list[str]) -> Answer:
+        async def later(request: HTTPRequest, names: list[str]) -> Answer:
             for name in names:
                 await off_loop.run_on_thread(_import_all, _MODULES[name])
                 missing.pop(name, None)
             return await settle_answer(handler(request))
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             if missing:
                 find = request.headers.get
                 media = find("content-type"), find("accept")

@@ -6,7 +6,7 @@ import asyncio
 
 from podless.http.held import BODIES, Held
 from podless.http.limits import Limits
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.meta.errors import TooLarge, TooManyRequests
 
 _FREE = 1 << 14  # bytes of a body that arrived with the head, and are accepted even if the limit is reached
@@ -22,16 +22,16 @@ class Incoming:
         self._held = held
         self._limits = limits
         self._pieces: list[bytes] = []
-        self.request: Request | None = None
+        self.request: HTTPRequest | None = None
         self.size = 0
         self.wanted: asyncio.Future[bytes] | None = None
 
-    def begin_request(self, request: Request) -> None:
+    def begin_request(self, request: HTTPRequest) -> None:
         """Start the body of a request."""
         self.request = request
         self.size = 0
 
-    def add_part(self, request: Request, part: bytes) -> bool:
+    def add_part(self, request: HTTPRequest, part: bytes) -> bool:
         """Add a piece. Returns False if too many unrequested bytes are held."""
         self.size += len(part)
         if self.wanted is not None:
@@ -46,7 +46,7 @@ class Incoming:
         self._held.loose += len(part)
         return self.size <= _FREE or not self._held.crowded
 
-    def charge_queued(self, request: Request) -> None:
+    def charge_queued(self, request: HTTPRequest) -> None:
         """Account for the body of a queued request, which is charged to no user yet."""
         request.loose = len(request.body)
         self._held.loose += request.loose
@@ -76,7 +76,7 @@ class Incoming:
             self.release_body(self.request)
         self.fail_reader(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
 
-    def charge_body(self, request: Request) -> None:
+    def charge_body(self, request: HTTPRequest) -> None:
         """Charge a body that the handler wants to its user. Raises TooLarge, TooManyRequests."""
         most, arriving = self._limits.body, request is self.request
         size = len(request.body) if not arriving else request.length if request.length >= 0 else most
@@ -87,7 +87,7 @@ class Incoming:
         self._held.charge_user(request.user.name, size, BODIES, self if arriving else None)
         request.payer, request.taken = request.user.name, size
 
-    async def wait_body(self, request: Request) -> bytes:
+    async def wait_body(self, request: HTTPRequest) -> bytes:
         """Return the body when it is complete. Raises the error given to `fail_reader`."""
         self.wanted = asyncio.get_running_loop().create_future()
         try:
@@ -100,7 +100,7 @@ class Incoming:
         """Return the error for a body over the limit."""
         return TooLarge(f"Request entity too large: limit is {self._limits.body}")
 
-    def release_body(self, request: Request) -> None:
+    def release_body(self, request: HTTPRequest) -> None:
         """Release all bytes held for a request's body."""
         if request.loose:
             self._held.loose -= request.loose

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
-from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Stream
 
 log = logging.getLogger("podless")
 
@@ -13,12 +13,12 @@ log = logging.getLogger("podless")
 def with_log(handler: Handler) -> Handler:
     """Log each request when it is answered: user, path, status, and duration."""
 
-    async def later(request: Request, pending: Pending, began: float) -> Answer:
+    async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
         answer = await pending
         _log_request(request, answer, began)
         return answer
 
-    def handle(request: Request) -> Answer | Pending:
+    def handle(request: HTTPRequest) -> Answer | Pending:
         began = time.perf_counter()
         answer = handler(request)
         if not isinstance(answer, (Response, Stream)):
@@ -29,7 +29,7 @@ def with_log(handler: Handler) -> Handler:
     return handle
 
 
-def _log_request(request: Request, answer: Answer, began: float) -> None:
+def _log_request(request: HTTPRequest, answer: Answer, began: float) -> None:
     status = answer.status if isinstance(answer, Response) else 200
     took = (time.perf_counter() - began) * 1000
     # the query is left out because it may contain secrets; texts of clients are quoted

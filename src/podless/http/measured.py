@@ -10,7 +10,7 @@ from functools import partial
 from podless.auth.attributes import Attributes
 from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
-from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream, is_long
+from podless.http.message import Answer, Ending, Handler, HTTPRequest, Lost, Pending, Response, Sink, Stream, is_long
 from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
@@ -47,7 +47,7 @@ class Measured:
         """Measure the handler behind it; for a watch, the time until it starts."""
         working, clock = self.working, time.perf_counter
 
-        async def later(request: Request, pending: Pending, began: float) -> Answer:
+        async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
             writes = request.info.asked.verb not in _READS
             working[writes] += 1
             try:
@@ -56,7 +56,7 @@ class Measured:
                 working[writes] -= 1
             return self._note_answer(request, answer, clock() - began)
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             began = clock()
             answer = handler(request)
             if not isinstance(answer, (Response, Stream)):
@@ -65,7 +65,7 @@ class Measured:
 
         return handle
 
-    def _note_answer(self, request: Request, answer: Answer, took: float) -> Answer:
+    def _note_answer(self, request: HTTPRequest, answer: Answer, took: float) -> Answer:
         asked, status = request.info.asked, answer.status
         plain: tuple[str, ...] | None = None
         if asked.resource and "dryRun" not in request.query_text:
@@ -95,12 +95,12 @@ class Measured:
         counts[status] = counts.get(status, 0) + 1
         return answer if isinstance(answer, (Response, Lost)) else self._counted(sort, answer)
 
-    def _find_flow(self, request: Request, status: int, flow: Flow | None) -> None:
+    def _find_flow(self, request: HTTPRequest, status: int, flow: Flow | None) -> None:
         """Set the flow headers of a request whose user is known."""
         if self.flows is not None and status != _REFUSED:
             request.flow = self.flows.find_flow(request, flow)
 
-    def _figures(self, request: Request, status: int) -> _Figures:
+    def _figures(self, request: HTTPRequest, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)
         found = self._found.get(sort)
         if found is None:
@@ -149,7 +149,7 @@ def _count(counts: dict[int, int], then: Callable[[Response], None] | None, sent
         then(sent)
 
 
-def _sort(asked: Attributes, request: Request) -> _Sort:
+def _sort(asked: Attributes, request: HTTPRequest) -> _Sort:
     """Return the labels of a request. Source: endpoints/metrics of k8s.io/apiserver."""
     verb, group, version, resource, subresource, namespace, name, path = asked
     if path:
@@ -167,7 +167,7 @@ def _sort(asked: Attributes, request: Request) -> _Sort:
     return (shown, dry, group, version, resource, subresource, scope, "apiserver")
 
 
-def _applies(request: Request) -> bool:
+def _applies(request: HTTPRequest) -> bool:
     """Return whether a patch is a server-side apply."""
     return request.headers.get("content-type", "").startswith(_APPLY)
 

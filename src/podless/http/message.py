@@ -22,11 +22,11 @@ TOLD = 200  # characters of client data in a log line
 class BodySource(Protocol):
     """Reads the body of a request."""
 
-    async def read_body(self, request: Request) -> bytes:
+    async def read_body(self, request: HTTPRequest) -> bytes:
         """Return the whole body. Raises TooLarge, TooManyRequests, BadRequest."""
 
 
-class Request:
+class HTTPRequest:
     """One request, with what the filters set (http/chain.py).
 
     headers: lower-case names; several fields of a name are joined by commas (those of impersonation by line breaks).
@@ -276,9 +276,9 @@ class Lost(Stream):
 
 Answer = Response | Stream
 Pending = Coroutine[Any, Any, Answer]
-Handler = Callable[[Request], Answer | Pending]
+Handler = Callable[[HTTPRequest], Answer | Pending]
 # delays requests: returns False if the request can be handled now, else calls the function when it can
-Gate = Callable[[Request, Callable[[Request], None]], bool]
+Gate = Callable[[HTTPRequest, Callable[[HTTPRequest], None]], bool]
 
 
 async def settle_answer(answer: Answer | Pending) -> Answer:

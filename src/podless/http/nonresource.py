@@ -12,7 +12,7 @@ from podless.auth.accounts import ALGORITHM, Accounts
 from podless.codec import serializer
 from podless.controllers.health import LIVE, Health
 from podless.http import health, negotiate
-from podless.http.message import JSON, Pending, Pieces, Request, Response
+from podless.http.message import JSON, HTTPRequest, Pending, Pieces, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
 from podless.http.operations import Operations
@@ -93,7 +93,7 @@ class NonResource:
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
-    def answer(self, request: Request, accept: str) -> Response | Pending:
+    def answer(self, request: HTTPRequest, accept: str) -> Response | Pending:
         """Return the document at the request's path.
 
         Raises PageNotFound, NotServed, NotAcceptable or MethodNotAllowed.
@@ -129,7 +129,7 @@ class NonResource:
             return told
         raise PageNotFound
 
-    def _keys(self, accounts: Accounts, request: Request, accept: str) -> Response:
+    def _keys(self, accounts: Accounts, request: HTTPRequest, accept: str) -> Response:
         """Return the OpenID Connect discovery document or the keys of service account tokens.
 
         Source: OpenID Connect Discovery. Raises MethodNotAllowed, NotAcceptable.
@@ -149,7 +149,7 @@ class NonResource:
         }
         return Response(200, [serializer.encode_json(shown)], JSON, _HOUR)
 
-    def _version(self, request: Request, accept: str) -> Response:
+    def _version(self, request: HTTPRequest, accept: str) -> Response:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.of_route(accept, (negotiate.JSON,))
@@ -165,7 +165,7 @@ class NonResource:
             paths += [f"/apis/{group}/{name}" for name in self._registry.list_versions(group)]
         return sorted(paths)
 
-    def _core(self, request: Request, parts: list[str], accept: str) -> Response | Pending:
+    def _core(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
         if len(parts) == 1:
             if request.method != "GET":
                 raise MethodNotAllowed(_NO_METHOD)
@@ -177,7 +177,7 @@ class NonResource:
         _check_route(request, accept)
         return _document(document, _form(request, accept))
 
-    def _group(self, request: Request, parts: list[str], accept: str) -> Response | Pending:
+    def _group(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
         registry = self._registry
         if request.path.startswith("/apis//"):
             raise PageNotFound
@@ -185,7 +185,7 @@ class NonResource:
             return self._root(request, accept, lambda: discovery.groups_document(registry), core=False)
         return self._off_loop.run_in_slices(self._below, request, parts, accept)
 
-    def _below(self, request: Request, parts: list[str], accept: str) -> Response:
+    def _below(self, request: HTTPRequest, parts: list[str], accept: str) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
         if len(parts) == 2:
@@ -198,7 +198,7 @@ class NonResource:
             raise NotServed if parts[1] and registry.is_builtin_group(parts[1]) else PageNotFound
         return _document(document, _form(request, accept))
 
-    def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response | Pending:
+    def _root(self, request: HTTPRequest, accept: str, plain: Callable[[], Any], *, core: bool) -> Response | Pending:
         """Return /api or /apis: plain, or aggregated with an ETag and cached until a kind changes."""
         form = _form(request, accept, aggregated=core or request.path == "/apis")
         if not form.target:
@@ -211,7 +211,7 @@ class NonResource:
             return self._aggregated(request, form, core)
         return _tagged(request, *kept, form.version)
 
-    async def _aggregated(self, request: Request, form: negotiate.AnswerForm, core: bool) -> Response:
+    async def _aggregated(self, request: HTTPRequest, form: negotiate.AnswerForm, core: bool) -> Response:
         """Return the aggregated document, made in slices; kinds may change meanwhile."""
         kept = self._kept.get((core, form.version))
         if kept is None:
@@ -240,7 +240,7 @@ def _converted(body: bytes, form: negotiate.AnswerForm) -> Response:
     return _document(serializer.decode_json(body), form)
 
 
-def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
+def _tagged(request: HTTPRequest, body: bytes, tag: str, version: str) -> Response:
     """Return the document, or 304 if the client has this version of it."""
     headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
     if request.headers.get("if-none-match", "") == f'"{tag}"':
@@ -248,7 +248,7 @@ def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
     return Response(200, [body], JSON + _AGGREGATED % version.encode(), headers)
 
 
-def _check_route(request: Request, accept: str) -> None:
+def _check_route(request: HTTPRequest, accept: str) -> None:
     """Check a request for the resource list of a built-in group, whose route accepts fewer forms.
 
     Raises MethodNotAllowed or NotAcceptable.
@@ -258,7 +258,7 @@ def _check_route(request: Request, accept: str) -> None:
     negotiate.of_route(accept, negotiate.OFFERED)
 
 
-def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
+def _form(request: HTTPRequest, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
     form = negotiate.of_discovery(accept, aggregated=aggregated)
     return negotiate.make_readable(form, request.query, request.headers.get("user-agent", ""))
 
@@ -274,7 +274,7 @@ def _document(document: Any, form: negotiate.AnswerForm) -> Response:
     return Response(200, [body], JSON)
 
 
-def answer_profiling(request: Request) -> Response | None:
+def answer_profiling(request: HTTPRequest) -> Response | None:
     """Return the answer to a profiling request, None for other paths."""
     if request.path == PLACE:
         moved = [("Location", f"{PLACE}/")]

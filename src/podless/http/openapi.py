@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from podless.http.message import Answer, Pending, Pieces, Request, Response, settle_answer
+from podless.http.message import Answer, HTTPRequest, Pending, Pieces, Response, settle_answer
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
@@ -42,7 +42,7 @@ class OpenAPI:
 
         return DocumentLibrary(lambda: self._kinds, release=self._release, generation=lambda: self._generation)
 
-    def answer(self, request: Request, parts: list[str]) -> Response | Pending:
+    def answer(self, request: HTTPRequest, parts: list[str]) -> Response | Pending:
         """Return the document at /openapi/... Raises PageNotFound."""
         if request.path.endswith("/"):
             if parts[1:2] == ["v3"]:
@@ -52,12 +52,12 @@ class OpenAPI:
             raise PageNotFound
         return self._find(request, parts) if self._imported else self._import_and_find(request, parts)
 
-    async def _import_and_find(self, request: Request, parts: list[str]) -> Answer:
+    async def _import_and_find(self, request: HTTPRequest, parts: list[str]) -> Answer:
         await self._off_loop.run_on_thread(import_module, "podless.publish.openapi.serve")
         self._imported = True
         return await settle_answer(self._find(request, parts))
 
-    def _find(self, request: Request, parts: list[str]) -> Response | Pending:
+    def _find(self, request: HTTPRequest, parts: list[str]) -> Response | Pending:
         from podless.publish.openapi import serve
 
         ask = serve.DocumentRequest(

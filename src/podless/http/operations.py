@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from podless.codec import serializer
 from podless.history.moments import find_revision
-from podless.http.message import JSON, TEXT, Answer, Request, Response
+from podless.http.message import JSON, TEXT, Answer, HTTPRequest, Response
 from podless.http.requestlog import RequestLog
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
 from podless.runtime import clock
@@ -32,7 +32,7 @@ class Operations:
         self._let_go: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    async def answer(self, request: Request) -> Answer:
+    async def answer(self, request: HTTPRequest) -> Answer:
         """Return the answer. Raises PageNotFound, MethodNotAllowed, BadRequest, Expired."""
         if request.method != "GET":
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
@@ -44,7 +44,7 @@ class Operations:
             return self._log.answer(request)
         raise PageNotFound
 
-    async def _backup(self, request: Request) -> Response:
+    async def _backup(self, request: HTTPRequest) -> Response:
         """Return a page of a backup. Headers have the revision of all pages, and the first key of the next page."""
         query = request.query
         given, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import httptools
 
 from podless.http.heads import Heads
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 
 _MALFORMED = "the request is not HTTP/1.1"
 _LONG = 1024  # bytes; a longer target is not kept to be compared with the next one
@@ -26,7 +26,7 @@ class Receiver(Protocol):
     def begin_head(self) -> None:
         """A request starts."""
 
-    def take_head(self, request: Request, length: int) -> None:
+    def take_head(self, request: HTTPRequest, length: int) -> None:
         """A head is complete. length: of the body in bytes, -1 if unknown."""
 
     def take_piece(self, part: bytes) -> None:
@@ -35,7 +35,7 @@ class Receiver(Protocol):
     def end_request(self) -> None:
         """The body, and so the request, is complete."""
 
-    def take_request(self, request: Request) -> None:
+    def take_request(self, request: HTTPRequest) -> None:
         """A request has arrived with its whole body: replaces the calls above."""
 
     def fail_request(self, status: int, text: str) -> None:
@@ -53,7 +53,7 @@ class RequestParser:
         self,
         receiver: Receiver,
         most: int,
-        make: Callable[[str, str, dict[str, str]], Request],
+        make: Callable[[str, str, dict[str, str]], HTTPRequest],
         heads: Heads | None = None,
     ) -> None:
         self._receiver: Receiver = receiver

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from podless.http.info import RequestInfo
-from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
+from podless.http.message import Answer, Handler, HTTPRequest, Lost, Pending, Response, Stream
 from podless.http.target import mask_query
 from podless.runtime import clock
 
@@ -59,7 +59,7 @@ class RecentRequests:
         """Record each request when it is answered."""
         lines, now = self._lines, clock.time
 
-        async def later(request: Request, pending: Pending, began: float) -> Answer:
+        async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
             self.open += 1
             try:
                 answer = await pending
@@ -69,7 +69,7 @@ class RecentRequests:
             note(request, answer, began)
             return answer
 
-        def note(request: Request, answer: Answer, began: float) -> None:
+        def note(request: HTTPRequest, answer: Answer, began: float) -> None:
             status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, Lost) else 200
             agent = request.headers.get("user-agent", "")
             user, info, last = request.user.name, request.info, self.last
@@ -78,7 +78,7 @@ class RecentRequests:
             for told in self._followers.values():
                 told()
 
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             began = time.monotonic()
             answer = handler(request)
             if not isinstance(answer, (Response, Stream)):

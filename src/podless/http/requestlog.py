@@ -11,7 +11,7 @@ from itertools import islice
 
 import orjson
 
-from podless.http.message import TEXT, Pieces, Request, Response, Sink, Stream
+from podless.http.message import TEXT, HTTPRequest, Pieces, Response, Sink, Stream
 from podless.http.record import Asked, RecentRequests
 from podless.meta.errors import BadRequest
 
@@ -27,7 +27,7 @@ class RequestLog:
     def __init__(self, requests: RecentRequests) -> None:
         self._requests = requests
 
-    def answer(self, request: Request) -> Response | Stream:
+    def answer(self, request: HTTPRequest) -> Response | Stream:
         """Return the requests so far, or a stream. Raises BadRequest."""
         watch = _WATCH.get(request.query.get("watch", [""])[0])
         if watch is None:

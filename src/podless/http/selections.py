@@ -12,7 +12,7 @@ from collections import Counter
 
 from podless.codec import gotext
 from podless.http.held import REFUSAL, STREAMS, Held
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 from podless.meta.errors import TooManyRequests
 from podless.meta.selectors import FieldSelector, LabelSelector
 from podless.verbs import options
@@ -52,7 +52,7 @@ class Selections:
     def __len__(self) -> int:
         return len(self._known)
 
-    def charge_watch(self, request: Request, call: Call) -> Lease:
+    def charge_watch(self, request: HTTPRequest, call: Call) -> Lease:
         """Charge the memory that a watch keeps to its user. Raises TooManyRequests."""
         texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name

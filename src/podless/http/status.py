@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.http import negotiate
-from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
+from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.runtime.traces import trace_error
 from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
@@ -46,7 +46,7 @@ def status_response(obj: Any, code: int, accept: str = "", headers: list[tuple[s
 def with_status(handler: Handler) -> Handler:
     """Turn exceptions into answers, and add warnings."""
 
-    async def later(request: Request, pending: Pending) -> Answer:
+    async def later(request: HTTPRequest, pending: Pending) -> Answer:
         try:
             answer = await pending
         except Exception as error:
@@ -56,7 +56,7 @@ def with_status(handler: Handler) -> Handler:
                 answer = _render(error, request)
         return _warn(request, answer) if request.warnings else answer
 
-    def handle(request: Request) -> Answer | Pending:
+    def handle(request: HTTPRequest) -> Answer | Pending:
         try:
             answer = handler(request)
         except Exception as error:
@@ -68,7 +68,7 @@ def with_status(handler: Handler) -> Handler:
     return handle
 
 
-def _render(error: Exception, request: Request) -> Response:
+def _render(error: Exception, request: HTTPRequest) -> Response:
     """Return the answer to a request that failed, indented for people."""
     accept = request.headers.get("accept", "")
     answer = render_error(error, accept)
@@ -81,7 +81,7 @@ def _render(error: Exception, request: Request) -> Response:
     return Response(answer.status, [encode_pretty(serializer.decode_own(whole))], JSON, answer.headers)
 
 
-async def _render_long(error: APIError, request: Request) -> Response:
+async def _render_long(error: APIError, request: HTTPRequest) -> Response:
     """Render a long message in pieces, so that other requests are served meanwhile."""
     if negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
         return await asyncio.to_thread(_render, error, request)
@@ -99,7 +99,7 @@ async def _render_long(error: APIError, request: Request) -> Response:
     return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
 
 
-def _warn(request: Request, answer: Answer) -> Answer:
+def _warn(request: HTTPRequest, answer: Answer) -> Answer:
     answer.headers = [*answer.headers, *warning_headers(request.warnings)]
     return answer
 

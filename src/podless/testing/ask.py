@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from podless.app import App
 from podless.codec import serializer
 from podless.http.faults import EXEMPT
-from podless.http.message import Request, Response, Stream, settle_answer
+from podless.http.message import HTTPRequest, Response, Stream, settle_answer
 from podless.remote.cluster import make_refusal
 from podless.runtime.jsonobject import Object
 
@@ -28,11 +28,11 @@ def path_of(api_version: str, plural: str, namespace: str = "", name: str = "", 
     return "/" + "/".join(quote(part) for part in parts)
 
 
-def make_request(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> Request:
+def make_request(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> HTTPRequest:
     """Return a request of the administrator."""
     target = f"{path}?{urlencode(query)}" if query else path
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
-    request = Request(method, target, headers, EXEMPT)
+    request = HTTPRequest(method, target, headers, EXEMPT)
     if body is not None:
         request.body = serializer.encode_json(body)
         request.length = len(request.body)
@@ -47,7 +47,7 @@ async def ask_app(
     return (await send_request(app, make_request(app, method, path, body, media, query)))[0]
 
 
-async def send_request(app: App, request: Request) -> tuple[Object, Response]:
+async def send_request(app: App, request: HTTPRequest) -> tuple[Object, Response]:
     """Send a request and return the document, and the answer itself. Raises Refused."""
     assert app.handler is not None
     answer = await settle_answer(app.handler(request))

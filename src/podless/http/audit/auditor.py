@@ -24,7 +24,7 @@ from podless.http.audit.policy import (
     AuditRule,
     tells_bodies,
 )
-from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, is_long
+from podless.http.message import Answer, Ending, Handler, HTTPRequest, Pending, Response, Sink, Stream, is_long
 from podless.http.target import mask_query
 from podless.meta import objectmeta
 from podless.runtime import clock
@@ -42,7 +42,7 @@ class AuditContext:
 
     __slots__ = ("_audit", "annotations", "asked", "began", "id", "other", "request", "rule", "user")
 
-    def __init__(self, audit: Auditor, request: Request) -> None:
+    def __init__(self, audit: Auditor, request: HTTPRequest) -> None:
         self._audit = audit
         self.request = request
         self.began = clock.time()
@@ -83,7 +83,7 @@ class Auditor:
         self._handler = handler
         return self.handle
 
-    def handle(self, request: Request) -> Answer | Pending:
+    def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the next handler's answer, and log the request."""
         audit = request.audit = AuditContext(self, request)
         answer = self._handler(request)
@@ -202,7 +202,7 @@ def _user(user: User) -> Object:
     return found
 
 
-def _sources(request: Request) -> list[str]:
+def _sources(request: HTTPRequest) -> list[str]:
     """Return the sourceIPs of a request: the addresses in proxy headers, then the sender's."""
     found = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
     real = request.headers.get("x-real-ip", "").strip()

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from podless.http.faults.events import Disturbed
 from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
-from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, Lost, Pending, Stream, settle_answer
 from podless.meta.errors import APIError
 
 _REASONS = {
@@ -30,7 +30,7 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
     """Return the filter. revision: returns the newest revision, for faults that make lists show an older state."""
 
     def decorate(handler: Handler) -> Handler:
-        def handle(request: Request) -> Answer | Pending:
+        def handle(request: HTTPRequest) -> Answer | Pending:
             if faults.settle is not None and request.info.asked.group == GROUP:
                 return _settled(faults.settle, request, handler)
             fault = faults.pick(request) if faults else None
@@ -41,13 +41,15 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
     return decorate
 
 
-async def _settled(settle: Callable[[], Awaitable[None]], request: Request, handler: Handler) -> Answer:
+async def _settled(settle: Callable[[], Awaitable[None]], request: HTTPRequest, handler: Handler) -> Answer:
     """Write pending counts, then answer a request for Faults."""
     await settle()
     return await settle_answer(handler(request))
 
 
-async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
+async def _carry_out(
+    fault: InjectedFault, request: HTTPRequest, handler: Handler, revision: Callable[[], int]
+) -> Answer:
     if fault.delay:
         await asyncio.sleep(fault.delay)
     if fault.drop == "before":
@@ -70,7 +72,7 @@ def fault_error(fault: InjectedFault) -> APIError:
     return error
 
 
-def ask_for_past(request: Request, revision: int) -> None:
+def ask_for_past(request: HTTPRequest, revision: int) -> None:
     """Make a list show an older state, unless it has a continue token."""
     given = {name: values[0] for name, values in request.query.items()}
     if "continue" not in given:

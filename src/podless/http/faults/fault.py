@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from podless.auth.attributes import Attributes
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 
 GROUP = "testing.podless.dev"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
@@ -124,7 +124,7 @@ class InjectedFault:
         ends = self.cut_after is not None or self.expire_after is not None
         return ends or self.bookmarks or self.duplicate > 1 or self.burst > 0
 
-    def fits(self, request: Request, kinds: Kinds) -> bool:
+    def fits(self, request: HTTPRequest, kinds: Kinds) -> bool:
         """Return whether the request matches."""
         asked = request.info.asked
         if self.webhook or bool(asked.resource) is bool(self.path):

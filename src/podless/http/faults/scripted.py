@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from podless.http.faults.fault import GROUP, BadFault, InjectedFault, Kinds
-from podless.http.message import Request
+from podless.http.message import HTTPRequest
 
 MIXTURE: tuple[dict[str, Any], ...] = (
     {"probability": 0.02, "status": 500},
@@ -118,7 +118,7 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._faults)
 
-    def pick(self, request: Request) -> InjectedFault | None:
+    def pick(self, request: HTTPRequest) -> InjectedFault | None:
         """Return the fault to inject into a request; None for none."""
         asked = request.info.asked
         if request.peer == EXEMPT or asked.group == GROUP or request.path.startswith(_OWN):
