@@ -79,7 +79,8 @@ def test_watch_plans_again_when_a_file_changes(folder: Path) -> None:
         assert process.stderr is not None
         assert 'data.color: "blue"' in _read_until(process.stdout, "Plan:")
         _read_until(process.stderr, "waiting for changes")
-        (folder / "a.yaml").write_text(ONE.replace("blue", "green"))
+        (folder / "new").write_text(ONE.replace("blue", "green"))
+        (folder / "new").replace(folder / "a.yaml")  # in one step, so that no empty file is seen
         assert 'data.color: "green"' in _read_until(process.stdout, "Plan:")
         _read_until(process.stderr, "waiting for changes")
         process.send_signal(signal.SIGINT)

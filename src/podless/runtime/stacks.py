@@ -11,6 +11,7 @@ import mmap
 import os
 import re
 import tempfile
+from contextlib import suppress
 from typing import NamedTuple
 
 _THREAD = re.compile(rb"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n((?:  [^\n]*\n)*)", re.MULTILINE)
@@ -45,26 +46,32 @@ class Stacks:
 
     def __init__(self) -> None:
         self._file = _open_file()
-        os.truncate(self._file, _MOST)
-        self._text = mmap.mmap(self._file, _MOST)
+        self._text: mmap.mmap | None = None
+        with suppress(OSError):  # a limit of the size of files holds in memory, too: then no stack is found
+            os.truncate(self._file, _MOST)
+            self._text = mmap.mmap(self._file, _MOST)
         self._end = 0  # where faulthandler writes next; only zeros follow
 
     def close(self) -> None:
         """Free the file."""
-        self._text.close()
+        if self._text is not None:
+            self._text.close()
         os.close(self._file)
 
     def read(self, thread: int) -> list[StackFrame]:
         """Return the calls of a thread by its identifier, innermost first, at most 100. Empty for an unknown thread."""
+        text = self._text
+        if text is None:
+            return []
         if self._end > _REWIND:
             os.lseek(self._file, 0, os.SEEK_SET)
-            self._text[: self._end] = bytes(self._end)
+            text[: self._end] = bytes(self._end)
             self._end = 0
         start = self._end
         faulthandler.dump_traceback(self._file)
-        end = self._text.find(b"\0", start)
+        end = text.find(b"\0", start)
         self._end = end if end >= 0 else _MOST
-        for found in _THREAD.finditer(self._text[start : self._end]):
+        for found in _THREAD.finditer(text[start : self._end]):
             if int(found[1], 16) == thread:
                 return [
                     StackFrame(os.fsdecode(file), int(line) if line.isdigit() else 0, function.decode(errors="replace"))
