@@ -63,3 +63,11 @@ def test_an_ordinary_part_needs_no_look_and_an_odd_one_does(name: str) -> None:
     assert id(part) in plain.find_plain_parts(whole)
     part[name] = {"odd": 1}
     assert not plain.find_plain_parts(whole)
+
+
+@given(st.lists(st.text(), max_size=4))
+def test_texts_are_found_by_their_name_at_any_depth(texts: list[str]) -> None:
+    schema: dict[str, Any] = {"description": '"pattern":"no"', "properties": {"pattern": {"title": "no"}}}
+    for text in texts:
+        schema = {"pattern": text, "items": schema}
+    assert plain.find_texts(schema, "pattern") == set(texts)

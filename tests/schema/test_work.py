@@ -15,6 +15,7 @@ from podless.meta.errors import TooLarge
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
+from podless.schema.definition import compile_cost
 from podless.schema.enums import Enum
 from podless.schema.node import Node
 from podless.schema.numbers import truncate_float
@@ -221,6 +222,14 @@ def test_the_patterns_of_a_definition_are_priced_together() -> None:
     properties = {f"f{place}": {"type": "string", "pattern": rf"\pL{{1,60}}x{place}"} for place in range(60)}
     [error] = structural({"type": "object", "properties": properties}, "s")
     assert str(error).startswith('s: Invalid value: "": patterns are too large together: ')
+
+
+def test_patterns_in_a_default_are_not_compiled_and_have_no_price() -> None:
+    values = [{"pattern": rf"\pL{{1,60}}x{place}"} for place in range(60)]
+    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "default": {"values": values}}
+    schema = {"type": "object", "properties": {"free": free, "text": {"type": "string", "pattern": "^a"}}}
+    assert structural(schema, "s") == []
+    assert compile_cost(schema) == compile_cost({"type": "string", "pattern": "^a"})
 
 
 PATTERNS = [

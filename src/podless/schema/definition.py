@@ -73,9 +73,13 @@ def compile_cost(schema: dict[str, Any]) -> float:
 
     Patterns that are too expensive count as 0, because they are rejected.
     """
-    if not plain.make_mention_search(schema, b'"pattern":'):
-        return 0
-    texts = {node["pattern"] for node in walk_nodes(schema) if node.get("pattern")}
+    texts = plain.find_texts(schema, "pattern")
+    if texts is not None and (cost := _price_patterns(texts)) <= MOST:
+        return cost  # more than the exact cost if a default has such a field, but still little
+    return _price_patterns({node["pattern"] for node in walk_nodes(schema) if node.get("pattern")})
+
+
+def _price_patterns(texts: set[str]) -> float:
     return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MOST)
 
 
