@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec.quantity import QuantityError, canonical_quantity, is_whole, parse_quantity, round_quantities
+from podless.codec.quantity import (
+    QuantityError,
+    add_quantities,
+    canonical_quantity,
+    is_whole,
+    parse_quantity,
+    round_quantities,
+)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +75,11 @@ def test_lists_have_no_more_than_thousandths(text: str, expected: str) -> None:
 )
 def test_thousandths_have_64_bits(text: str, *, whole: bool) -> None:
     assert is_whole(text) == whole
+
+
+@pytest.mark.parametrize("text", ["1e1000", "10000e999", "1" + "0" * 990 + "E", "-500e998"])
+def test_a_huge_amount_can_be_read_again(text: str) -> None:
+    form = canonical_quantity(text)
+    assert parse_quantity(form) == parse_quantity(text)
+    assert canonical_quantity(form) == form
+    assert parse_quantity(add_quantities([form] * 10)) == 10 * parse_quantity(text)

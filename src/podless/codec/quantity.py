@@ -199,7 +199,7 @@ def _binary(amount: int) -> str:
 def _decimal(amount: int, exponent: bool) -> str:
     """Return billionths with a suffix, or with a power of ten if `exponent` is set or no suffix is large enough."""
     power = -_FINEST
-    while amount % 1000 == 0:
+    while amount % 1000 == 0 and power + 3 <= _MOST_POWER:  # a larger power could not be read again
         amount, power = amount // 1000, power + 3
     if not exponent and power in _SUFFIXES:
         return f"{amount}{_SUFFIXES[power]}"
