@@ -120,7 +120,7 @@ def walk_nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[
 
 def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     """Return a real server's warnings for a schema: formats that it does not check."""
-    if not plain.make_mention_search(schema, b'"format":'):
+    if not plain.mentions_any(schema, b'"format":'):
         return []
     skip = plain.find_plain_parts(schema)
     if shape.check_shape(schema, path, skip):

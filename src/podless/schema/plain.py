@@ -17,6 +17,7 @@ from podless.schema import formats, regex
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
 _BYTES = 256  # bytes that are searched in the time of one step of a walk
+_LONG = 1 << 18  # bytes of JSON from which on a walk, which can be suspended, is better
 _DEEPEST = 50  # deeper parts are left to the walk that checks the depth
 
 
@@ -60,27 +61,31 @@ _FINE: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def make_mention_search(schema: Schema, *texts: bytes) -> bool:
+def mentions_any(schema: Schema, *texts: bytes) -> bool:
     """Return whether the JSON of a schema contains one of the texts. This costs less than a walk."""
-    try:
-        encoded = serializer.looked_at(schema)
-    except RecursionError:
-        return True
-    return any(text in encoded for text in each(texts))
+    encoded = _encode(schema)
+    return encoded is None or any(text in encoded for text in each(texts))
 
 
 def find_texts(schema: Schema, name: str) -> set[str] | None:
     """Return the texts under a name anywhere in the JSON of a schema, in its defaults and examples, too.
 
-    This costs less than a walk. Returns None for a schema that nests too deeply.
+    This costs less than a walk. Returns None for a schema that nests too deeply, or is too long for one step.
     """
-    try:
-        encoded = serializer.looked_at(schema)
-    except RecursionError:
+    encoded = _encode(schema)
+    if encoded is None or len(encoded) > _LONG:
         return None
-    found = re.findall(rb'"%b":("(?:[^"\\]|\\.)*")' % name.encode(), encoded)
+    found = re.findall(rb'"%b":("[^"\\]*+(?:\\.[^"\\]*+)*+")' % name.encode(), encoded)
     charge(len(encoded) // _BYTES)
     return {serializer.decode_json(text) for text in each(found)}
+
+
+def _encode(schema: Schema) -> bytes | None:
+    """Return the JSON of a schema, None if it nests too deeply."""
+    try:
+        return serializer.looked_at(schema)
+    except RecursionError:
+        return None
 
 
 def find_plain_parts(schema: Schema) -> Collection[int]:

@@ -18,7 +18,7 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
-from podless.schema.plain import make_mention_search
+from podless.schema.plain import mentions_any
 
 DEFINITIONS = "#/definitions/"
 # apiVersion and kind of the kind itself, and of an embedded object
@@ -319,7 +319,7 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
     shown = convert_to_v2(schema) if v2 else publish_schema(schema)
-    if make_mention_search(schema, b'"x-kubernetes-embedded-resource"'):
+    if mentions_any(schema, b'"x-kubernetes-embedded-resource"'):
         _embed(shown, v2)
     properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}
     shown["properties"] = dict(sorted(properties.items()))

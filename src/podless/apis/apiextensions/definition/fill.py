@@ -80,7 +80,7 @@ def _drop_disabled(spec: Object) -> bool:
 def _coerce_defaults(spec: Object) -> None:
     """Convert the metadata in defaults of embedded resources as an ObjectMeta, as kube-apiserver does."""
     for schema in shared.list_schemas(spec):
-        if not plain.make_mention_search(schema, b'"default":{', b'"default":['):
+        if not plain.mentions_any(schema, b'"default":{', b'"default":['):
             continue
         for node in walk_nodes(schema, plain.find_plain_parts(schema)):
             value = node.get("default")
