@@ -144,8 +144,8 @@ async def test_events_of_two_watches_pass_by_revision_and_held_ones_after_the_re
     second.send(_event(6))
     await _pass_all(turns)
     assert seen[3:] == [_event(6)]
-    assert beds.release()
-    assert not gardens.release()
+    assert beds.release(drop=False)
+    assert not gardens.release(drop=False)
     await _pass_all(turns)
     assert seen[4:] == [_event(5)]
     turns.end()

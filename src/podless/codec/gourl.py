@@ -49,11 +49,6 @@ def parse_url(text: str, request: bool = False) -> Url:
         raise URLError(f"parse {gotext.quote(shown)}: {error}") from None
 
 
-def unescape(text: str) -> str:
-    """Return a text with its percent-encoded bytes decoded. Raises ValueError for an invalid escape."""
-    return _unescape(text)
-
-
 class _BadURL(ValueError):
     """A part of a URL is invalid. whole: the error shows the fragment too."""
 
@@ -89,12 +84,12 @@ def _parse(text: str, request: bool, fragment: str) -> Url:
         authority, slash, path = rest[2:].partition("/")
         user, host = _authority(authority, name)
         rest = slash + path
-    return Url(name, host, _unescape(rest), rest, query, user=user, fragment=_fragment(fragment))
+    return Url(name, host, unescape(rest), rest, query, user=user, fragment=_fragment(fragment))
 
 
 def _fragment(text: str) -> str:
     try:
-        return _unescape(text)
+        return unescape(text)
     except _BadURL as error:
         raise _BadFragment(str(error)) from None
 
@@ -111,7 +106,7 @@ def _authority(text: str, scheme: str) -> tuple[str | None, str]:
 
 
 def _escape_user(text: str) -> str:
-    return quote(_unescape(text), _IN_USER)
+    return quote(unescape(text), _IN_USER)
 
 
 def _host(host: str, scheme: str) -> str:
@@ -138,7 +133,7 @@ def _bracketed(host: str) -> str:
     if port and not _PORT.match(port):
         raise _BadURL(f"invalid port {gotext.quote(port)} after host")
     zone = inner.find(_ZONE)
-    inner = _unescape_host(inner) if zone < 0 else _unescape_host(inner[:zone]) + _unescape(inner[zone:])
+    inner = _unescape_host(inner) if zone < 0 else _unescape_host(inner[:zone]) + unescape(inner[zone:])
     if has("StrictURLHosts"):
         if fault := find_address_fault(inner):
             raise _BadURL(f"invalid host: {fault}")
@@ -153,10 +148,11 @@ def _unescape_host(text: str) -> str:
         raise _bad_escape(text, wrong.start())
     if wrong:
         raise _BadURL(f"invalid character {gotext.quote(wrong[0])} in host name")
-    return _unescape(text)
+    return unescape(text)
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    """Return a text with its percent-encoded bytes decoded. Raises ValueError for an invalid escape."""
     bad = _BAD_ESCAPE.search(text)
     if bad:
         raise _bad_escape(text, bad.start())

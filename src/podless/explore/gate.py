@@ -128,9 +128,9 @@ class GatedRun:
                 continue
             view.hold.rounds -= 1
             if view.hold.rounds <= 0:
-                self._note_fault(f"events of {key[1]} " + ("are dropped" if view.drops else "are delivered"))
-                watched = view.watched
-                told = view.release() or told
+                drop, watched = view.drops, view.watched
+                self._note_fault(f"events of {key[1]} " + ("are dropped" if drop else "are delivered"))
+                told = view.release(drop=drop) or told
                 if watched and not view.watched:
                     self._note_cut(key)
         self._active = True

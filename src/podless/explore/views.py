@@ -65,16 +65,15 @@ class ResourceView:
 
     @property
     def drops(self) -> bool:
-        """Whether the held events will be dropped.
+        """Whether the held events are to be dropped at the end.
 
         They are not if an object was created and deleted meanwhile: a client that never sees it rightly does nothing
         for it, and the run ends in another state than the reference runs.
         """
         return self.hold is not None and self.hold.drop and not any(held.keeps_whole_life() for held in self._open)
 
-    def release(self) -> bool:
-        """End the hold. Return whether a client gets events by that."""
-        drop = self.drops
+    def release(self, *, drop: bool) -> bool:
+        """End the hold: drop its events, or deliver them. Return whether a client gets events by that."""
         self.hold = None
         waiting = [held for held in self._open if held.kept]
         for held in waiting:
