@@ -72,6 +72,27 @@ def test_a_namespace_that_goes_takes_its_objects_with_it(client: Client, group: 
     until(lambda: client.get(namespace).status == 404)
 
 
+def test_an_empty_namespace_that_something_holds_has_conditions(client: Client) -> None:
+    name = f"n{uuid.uuid4().hex[:8]}"
+    namespace = f"/api/v1/namespaces/{name}"
+    held = {"name": name, "finalizers": ["example.com/hold"]}
+    assert client.post("/api/v1/namespaces", {"metadata": held}).status == 201
+    client.send("DELETE", namespace)
+    until(lambda: "finalizers" not in client.get(namespace).body["spec"])
+    body = client.get(namespace).body
+    told = [(one["type"], one["status"], one["reason"]) for one in body["status"]["conditions"]]
+    assert told == [
+        ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered"),
+        ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions"),
+        ("NamespaceDeletionContentFailure", "False", "ContentDeleted"),
+        ("NamespaceContentRemaining", "False", "ContentRemoved"),
+        ("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers"),
+    ]
+    assert "kube-controller-manager" in [one["manager"] for one in body["metadata"]["managedFields"]]
+    client.merge(namespace, {"metadata": {"finalizers": None}})
+    until(lambda: client.get(namespace).status == 404)
+
+
 def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> None:
     second = definition(group, plural="widgets", kind="Gadget")
     assert client.post(CRDS, second).status == 201
@@ -154,7 +175,7 @@ def test_nothing_else_goes_while_a_namespace_has_pods(client: Client) -> None:
     until(lambda: "conditions" in client.get(namespace).body["status"])
     status = client.get(namespace).body["status"]
     told = {condition["type"]: condition["message"] for condition in status["conditions"]}
-    assert told["NamespaceContentRemaining"] == "Some resources are remaining: pods. has 1 resource instances"
+    assert told["NamespaceContentRemaining"] == "All content successfully removed"  # counted once the pods are gone
     assert client.get(f"{namespace}/configmaps/needed").status == 200
     client.merge(f"{namespace}/pods/held", {"metadata": {"finalizers": None}})
     until(lambda: client.get(namespace).status == 404)

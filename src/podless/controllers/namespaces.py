@@ -13,34 +13,29 @@ from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent, EventHandler
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
-from podless.controllers.write import amend_object, delete_all, make_object
+from podless.controllers.write import amend_object, delete_all, make_object, report_status, with_conditions
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.verbs.call import API
 
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"
-_FINE = [
-    (
-        "NamespaceDeletionDiscoveryFailure",
-        "False",
-        "ResourcesDiscovered",
-        "All resources successfully discovered",
-    ),
-    (
-        "NamespaceDeletionGroupVersionParsingFailure",
-        "False",
-        "ParsedGroupVersions",
-        "All legacy kube types successfully parsed",
-    ),
+_MANAGER = "kube-controller-manager"  # the manager of these conditions in a real cluster
+_REMAINING, _HELD = "NamespaceContentRemaining", "NamespaceFinalizersRemaining"
+# the conditions of a namespace from which everything could be deleted: type, reason, message
+_FINE = (
+    ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
+    ("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
     (
         "NamespaceDeletionContentFailure",
-        "False",
         "ContentDeleted",
         "All content successfully deleted, may be waiting on finalization",
     ),
-]
+    (_REMAINING, "ContentRemoved", "All content successfully removed"),
+    (_HELD, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+)
 
 
 class Namespaces(Controller):
@@ -83,9 +78,9 @@ class Namespaces(Controller):
             while True:
                 changed.clear()
                 left = await self._clear(name, lambda _: changed.set(), following)
+                await report_status(self.api, self._kind, key, partial(_report, left=left), _MANAGER)
                 if not left:
                     break
-                await amend_object(self.api, self._kind, key, partial(_report, left=left))
                 await changed.wait()
         finally:
             for leave in following.values():
@@ -102,7 +97,7 @@ class Namespaces(Controller):
         kinds = [kind for kind in self.api.registry if kind.namespaced and kind.home is None]
         kinds.sort(key=lambda kind: kind.prefix != PODS.prefix)
         for kind in kinds:
-            if _called(PODS) in left:
+            if has("OrderedNamespaceDeletion") and _called(PODS) in left:
                 break
             prefix = kind.keys.scope(name)
             collection = await self.api.load_collection(kind)
@@ -131,33 +126,24 @@ class Left(NamedTuple):
 
 
 def _report(obj: Object, left: dict[str, Left]) -> Object:
-    """Return the namespace with conditions that say what remains. Source: the documented namespace conditions."""
+    """Return the namespace with conditions that say what remains.
+
+    As in kube-controller-manager, they do not count while the other objects wait for pods. Source:
+    pkg/controller/namespace/deletion.
+    """
+    if has("OrderedNamespaceDeletion") and _called(PODS) in left:
+        left = {}
     objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
     held: Counter[str] = sum((one.held for one in left.values()), Counter())
     finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))
-    found = [
-        *_FINE,
-        ("NamespaceContentRemaining", "True", "SomeResourcesRemain", f"Some resources are remaining: {objects}"),
-    ]
+    found = {}
+    if left:
+        found[_REMAINING] = "SomeResourcesRemain", f"Some resources are remaining: {objects}"
     if held:
         message = f"Some content in the namespace has finalizers remaining: {finalizers}"
-        found.append(("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", message))
-    else:
-        message = "All content-preserving finalizers finished"
-        found.append(("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", message))
-    status = obj.setdefault("status", {})
-    known = {condition["type"]: condition for condition in status.get("conditions") or []}
-    for type_, value, reason, message in found:
-        before = known.get(type_) or {}
-        since = before["lastTransitionTime"] if before.get("status") == value else clock.now()
-        known[type_] = {
-            "type": type_,
-            "status": value,
-            "lastTransitionTime": since,
-            "reason": reason,
-            "message": message,
-        }
-    status["conditions"] = list(known.values())
+        found[_HELD] = "SomeFinalizersRemain", message
+    known = [(name, name in found, *found.get(name, fine)) for name, *fine in _FINE]
+    obj["status"]["conditions"] = with_conditions(obj, *known)
     return obj
 
 

@@ -173,6 +173,19 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
     return obj
 
 
+def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
+    """Return an object's conditions with these added or changed: type, whether it is met, reason, message."""
+    known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
+    for kind, met, reason, message in found:
+        value, before = "True" if met else "False", known.get(kind) or {}
+        same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message
+        if not same:
+            since = before["lastTransitionTime"] if before.get("status") == value else clock.now()
+            fresh = {"type": kind, "status": value, "lastTransitionTime": since, "reason": reason, "message": message}
+            known[kind] = {**before, **fresh}
+    return list(known.values())
+
+
 def own_version(kind: Kind, entry: Entry) -> Version:
     """Return a version that the server can use without a conversion webhook: the stored version if there is one."""
     if kind.webhook is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:

@@ -85,16 +85,3 @@ async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message
         times = {"firstTimestamp": now, "lastTimestamp": now, "count": 1, "reportingComponent": source}
         await create_object(api, EVENTS, {"metadata": head, "involvedObject": about, **said, **times})
     return None
-
-
-def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
-    """Return an object's conditions with these added or changed: type, whether it is met, reason, message."""
-    known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
-    for kind, met, reason, message in found:
-        value, before = "True" if met else "False", known.get(kind) or {}
-        same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message
-        if not same:
-            since = before["lastTransitionTime"] if before.get("status") == value else clock.now()
-            fresh = {"type": kind, "status": value, "lastTransitionTime": since, "reason": reason, "message": message}
-            known[kind] = {**before, **fresh}
-    return list(known.values())

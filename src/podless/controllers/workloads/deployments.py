@@ -8,6 +8,7 @@ from typing import Any
 from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
 from podless.controllers.workloads import ask, owned
 from podless.controllers.workloads.owned import OwnerController
+from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 
 _HASH = "pod-template-hash"
@@ -118,7 +119,7 @@ class Deployments(OwnerController):
             "unavailableReplicas": max(0, max(total, wanted) - able) or None,
             "conditions": [
                 {**one, "lastUpdateTime": one.get("lastUpdateTime") or one["lastTransitionTime"]}
-                for one in ask.with_conditions(obj, *known)
+                for one in with_conditions(obj, *known)
                 if one["type"] != _FAILURE or failure is not None
             ],
         }

@@ -6,6 +6,7 @@ from podless.apis.batch.group import JOBS
 from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.controllers.write import with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -32,7 +33,7 @@ class Jobs(OwnerController):
         done = max(len(_indexes(succeeded)) if _indexed(spec) else len(succeeded), status.get("succeeded") or 0)
         if spec.get("suspend"):
             await self._end(active)
-            held = ask.with_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
+            held = with_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
             await ask.report_status(
                 self.api, JOBS, obj, {"active": None, "ready": 0, "startTime": None, "conditions": held}
             )
@@ -41,7 +42,7 @@ class Jobs(OwnerController):
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
         if any(one["type"] == "Suspended" and one["status"] == "True" for one in status.get("conditions") or ()):
-            counts["conditions"] = ask.with_conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
+            counts["conditions"] = with_conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
         if _indexed(spec):
             counts["completedIndexes"] = _written(sorted(_indexes(succeeded))) or None
         wanted = spec.get("completions")
@@ -61,7 +62,7 @@ class Jobs(OwnerController):
         else:
             reason, first, last = ("BackoffLimitExceeded", "Job has reached the specified backoff limit"), *_BAD
         counts |= {"active": None, "ready": 0}
-        counts["conditions"] = ask.with_conditions(obj, (first, True, *reason), (last, True, *reason))
+        counts["conditions"] = with_conditions(obj, (first, True, *reason), (last, True, *reason))
         if finished:
             counts["completionTime"] = clock.now()
         await ask.report_status(self.api, JOBS, obj, counts)

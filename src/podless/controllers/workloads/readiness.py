@@ -10,6 +10,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
+from podless.controllers.write import with_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -83,7 +84,7 @@ class Readiness(Controller):
 def _conditions(pod: Object, ready: bool, reason: str, message: str, *more: tuple[str, bool, str, str]) -> list[Object]:
     """Return the conditions of a pod that is ready or not."""
     both = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
-    known = ask.with_conditions(pod, *more, *both)
+    known = with_conditions(pod, *more, *both)
     return [{name: value for name, value in one.items() if value != ""} for one in known]
 
 

@@ -8,6 +8,7 @@ from podless.apis.apps.group import REPLICA_SETS
 from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
+from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 
 _AT_ONCE = 64  # concurrent requests
@@ -55,7 +56,7 @@ class ReplicaSets(OwnerController):
             self.requeue_after(key, rest)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         whole = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
-        found = ask.with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
+        found = with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
         status: Object = {
             "replicas": len(active),
             "fullyLabeledReplicas": whole or None,
