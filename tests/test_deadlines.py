@@ -21,9 +21,8 @@ from podless.kinds import bodies, validation, view
 from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.meta import selectors
+from podless.meta import jsonpath, selectors
 from podless.meta.errors import Timeout
-from podless.publish import jsonpath
 from podless.publish.openapi import v2, v3
 from podless.publish.table import make_row, table_layout
 from podless.runtime.jsonobject import Object

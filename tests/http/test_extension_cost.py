@@ -18,8 +18,8 @@ from podless.http.audit import auditor, bodies
 from podless.http.message import HTTPRequest
 from podless.kinds import reviews
 from podless.kinds.registry import Registry
+from podless.meta import jsonpath
 from podless.meta.errors import APIError
-from podless.publish import jsonpath
 from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, definition
 from tests.cost import assert_linear

@@ -45,7 +45,7 @@ class PolicyStrategy(_SpecStrategy):
             obj["status"] = old["status"]
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        super().prepare_status(version, obj, old)
+        obj["spec"] = old["spec"]
         keep_parts(obj["metadata"], old["metadata"], *TOLD)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

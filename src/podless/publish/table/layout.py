@@ -13,7 +13,8 @@ from podless.apis.shared import columns as shared
 from podless.apis.shared.columns import Age, PrinterColumn
 from podless.codec import gotext, jsontext, serializer
 from podless.kinds.kind import Column, Kind, Version
-from podless.publish import jsonpath, texts
+from podless.meta import jsonpath
+from podless.publish import texts
 from podless.publish.table import ages
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from podless.apis.admissionregistration.validation import rules
 from podless.apis.shared import checks
-from podless.meta import conditions, field, names
+from podless.meta import conditions, field, jsonpath, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -82,9 +82,20 @@ def check_status(policy: Object) -> list[FieldError]:
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
         where = f"status.typeChecking.expressionWarnings[{index}]"
-        given = {"warning": warning["warning"], "fieldRef": warning["fieldRef"].strip()}
-        errors += [field.required(f"{where}.{name}") for name, text in given.items() if not text]
+        if not warning["warning"]:
+            errors.append(field.required(f"{where}.warning"))
+        errors += _check_field_reference(warning["fieldRef"].strip(), f"{where}.fieldRef")
     return errors
+
+
+def _check_field_reference(text: str, path: str) -> list[FieldError]:
+    if not text:
+        return [field.required(path)]
+    try:
+        jsonpath.parse_path(text)
+    except ValueError as error:
+        return [field.invalid(path, text, f"invalid JSONPath: {error}")]
+    return []
 
 
 def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[FieldError], Environment]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.publish.jsonpath.parser import TemplateParser
-from podless.publish.jsonpath.steps import FieldStep, PathFault, Step, Values, descend_values, run_steps
+from podless.meta.jsonpath.parser import TemplateParser
+from podless.meta.jsonpath.steps import FieldStep, PathFault, Step, Values, descend_values, run_steps
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from podless.publish.jsonpath.steps import (
+from podless.meta.jsonpath.steps import (
     FieldStep,
     Step,
     descend_values,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.publish import jsonpath
+from podless.meta import jsonpath
 from tests import cost
 
 ITEMS = [
