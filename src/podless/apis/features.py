@@ -115,6 +115,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "PodSpecOfHeldJobs": "1.36-",  # suspended Jobs: errors name the pod spec as immutable
     "StartTimesOfJobs": "1.36-",  # a changed startTime of a Job is an invalid value, before a missing one
     "RequiredMaxReplicas": "1.36-",  # a missing maxReplicas is a required error
+    "RequiredFlowTypes": "1.36-",  # an empty type of a priority level or its response is a required error
     "RequiredHandlers": "1.36-",  # an empty handler of a RuntimeClass is a required error
     "ImmutableStorageClasses": "1.36-",  # changes of StorageClasses are errors of immutable fields
     # an empty attacher is a required error, and names of volumes are validated in updates, too

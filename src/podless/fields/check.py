@@ -22,8 +22,12 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 
 def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
     """Raise SchemaMisfit if a value does not fit the shape. repeats: items of sets and maps may be duplicated."""
-    if (repeats and shape.decoded) or _plain(value, shape, repeats):
-        return
+    if not ((repeats and shape.decoded) or _plain(value, shape, repeats)):
+        raise_faults(value, shape, repeats)
+
+
+def raise_faults(value: Any, shape: Shape, repeats: bool) -> None:
+    """Raise SchemaMisfit with all faults of a value, if it has any."""
     found = find_faults(value, shape, repeats)
     if not found:
         return

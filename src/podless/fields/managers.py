@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.codec import gotext, serializer
 from podless.fields import sets
-from podless.fields.check import check_value
+from podless.fields.check import check_value, raise_faults
 from podless.fields.collect import collect_created, collect_leaves
 from podless.fields.compare import compare_values
 from podless.fields.elements import encode_compact, format_element_path
@@ -379,7 +379,7 @@ def _claimed(place: WriteTarget, live: Object, times: Times, now: str) -> Owners
 def _locate(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """Return the same error with the path of the misfit."""
     try:
-        check_value(live, place.shape(place.version), repeats=True)
+        raise_faults(live, place.shape(place.version), repeats=True)
     except SchemaMisfit as found:
         return found
     return misfit

@@ -40,4 +40,6 @@ def format_syntax(value: Any) -> str:
         return f"[]interface {{}}{{{', '.join(map(format_syntax, value))}}}"
     if value is None:
         return "interface {}(nil)"
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        value = float(value)  # as Go has an integer over 64 bits
     return value.code if isinstance(value, gotext.GoValue) else gotext.format_value(value)

@@ -205,8 +205,8 @@ class Struct(GoType):
                     raise
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
-                if item is None and isinstance(kind, Union):
-                    continue  # a type without further structs
+                if item is None:  # a zero time, or a value of another type that is dropped
+                    continue
             if item or keep:
                 found[key] = item
                 if place < last:

@@ -170,10 +170,21 @@ def read_patched(
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
-        raise raise_unfit(call, made, again() if again else patched, str(error)) from None
+        shown = again() if again else patched
+        is_number = isinstance(error, structs.NumberError) and made.strategic is None
+        raise raise_unfit(call, made, shown, (is_number and _find_written(call, shown)) or str(error)) from None
     findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
     judge_fields(call, made, chosen, again or (lambda: patched), findings)
     return obj
+
+
+def _find_written(call: Call, shown: Any) -> str:
+    """Return the error for a number of the wrong type as it is written in a patched document; "" if there is none."""
+    try:
+        _decode_builtin(call, sentfloats.as_written(serializer.encode_json(shown)), [])
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:

@@ -96,10 +96,12 @@ def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
     if least is not None and least < lowest:
         yield field.invalid("spec.minReplicas", least, f"must be greater than or equal to {lowest}")
     if most < 1:
-        if has("RequiredMaxReplicas"):
-            yield field.required("spec.maxReplicas", "must be set and greater than 0")
-        else:
+        if not has("RequiredMaxReplicas"):
             yield field.invalid("spec.maxReplicas", most, "must be greater than 0")
+        elif most:
+            yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to 1")
+        else:
+            yield field.required("spec.maxReplicas", "must be set and greater than 0")
     if least is not None and most < least:
         yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     # an unchanged reference may have an apiVersion without a group

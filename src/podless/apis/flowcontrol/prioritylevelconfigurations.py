@@ -15,6 +15,7 @@ from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -101,7 +102,7 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
         else:
             yield from _limits(limited, "spec.limited")
     else:
-        yield field.not_supported("spec.type", sort, (_EXEMPT, _LIMITED))
+        yield from checks.validate_enum("spec.type", sort, (_EXEMPT, _LIMITED), needed=has("RequiredFlowTypes"))
 
 
 def _shares(given: Object, path: str) -> Iterator[FieldError]:
@@ -131,7 +132,7 @@ def _answered(response: Object, path: str) -> Iterator[FieldError]:
             text = "must be nil if limited.limitResponse.type is not Limited"
             yield field.forbidden(f"{path}.queuing", text)
     elif sort != _QUEUE:
-        yield field.not_supported(f"{path}.type", sort, (_QUEUE, _REJECT))
+        yield from checks.validate_enum(f"{path}.type", sort, (_QUEUE, _REJECT), needed=has("RequiredFlowTypes"))
     elif queuing is None:
         text = "must not be empty if limited.limitResponse.type is Limited"
         yield field.required(f"{path}.queuing", text)

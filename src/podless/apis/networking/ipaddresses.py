@@ -34,7 +34,8 @@ class IPAddressStrategy(TypedStrategy):
         parent = obj["spec"].get("parentRef")
         parts = ("group", "resource", "namespace", "name")
         shown = parent and {name.capitalize(): parent.get(name) or "" for name in parts}
-        return validate_immutable("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
+        changed = validate_immutable("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
+        return [*self.validate_create(kind, version, obj), *changed]
 
 
 STRATEGY = IPAddressStrategy()

@@ -11,7 +11,7 @@ from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.meta import field, labelselector, names, objectmeta
+from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -24,14 +24,7 @@ _SOURCES = ("dataSource", "dataSourceRef")
 
 def validate_claim_template(given: Object, path: str) -> Errors:
     """Validate a template of claims. Its metadata may have only labels and annotations."""
-    metadata = given.get("metadata") or {}
-    where = f"{path}.metadata"
-    yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{where}.annotations")
-    yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{where}.labels")
-    for name, value in each(metadata).items():
-        if value and name not in ("annotations", "labels"):
-            shown = {"uid": "uID"}.get(name, name)
-            yield field.forbidden(f"{where}.{shown}", "cannot be set")
+    yield from checks.validate_template_metadata(given.get("metadata") or {}, f"{path}.metadata")
     yield from validate_claim_spec(given.get("spec") or {}, f"{path}.spec")
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from podless.apis.resource import parts, requests
+from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Faults
-from podless.meta import field, objectmeta
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
 RESOURCE_CLAIM_TEMPLATE_SPEC = load_struct("resource/v1", "ResourceClaimTemplateSpec")
-
-_TOLD = ("annotations", "labels")
 
 
 class ResourceClaimTemplateStrategy(TypedStrategy):
@@ -40,12 +37,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
 
 
 def _template(spec: Object) -> Errors:
-    metadata, path = spec.get("metadata") or {}, "spec.metadata"
-    yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
-    yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
-    for name, value in each(metadata).items():
-        if name not in _TOLD and value:
-            yield field.forbidden(f"{path}.{name}", "cannot be set")
+    yield from checks.validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
     yield from requests.validate_claim(spec["spec"], "spec.spec")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.codec import gotext, quantity
 from podless.codec.gotext import Literal
-from podless.meta import field, names
+from podless.meta import field, names, objectmeta
 from podless.meta.field import At, FieldError
 from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
 from podless.runtime.jsonobject import Object
@@ -25,6 +25,7 @@ _MOST_MODE = 0o777
 _MOST_ID = (1 << 31) - 1
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
+_IN_TEMPLATES = ("annotations", "labels")
 _BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
@@ -157,6 +158,15 @@ def immutable_error(at: At, value: Any) -> FieldError:
 def validate_immutable(at: At, value: Any, old: Any, shown: Any = None) -> list[FieldError]:
     """Require a value to equal the old one. shown: the value in errors, if it differs."""
     return [] if value == old else [immutable_error(at, value if shown is None else shown)]
+
+
+def validate_template_metadata(metadata: Object, path: str) -> Errors:
+    """Validate the metadata of a template, which may have only labels and annotations."""
+    yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
+    for name, value in each(metadata).items():
+        if value is not None and name not in _IN_TEMPLATES:
+            yield field.forbidden(f"{path}.{'uID' if name == 'uid' else name}", "cannot be set")
 
 
 def domain_path(value: str, path: str) -> list[FieldError]:
