@@ -21,6 +21,7 @@ import pytest
 from podless.cli import main
 from podless.runtime.files import make_private
 from podless.runtime.option import StartError
+from podless.version import __version__
 from tests.conftest import CRDS, Client, definition, gadget
 
 pytestmark = pytest.mark.slow
@@ -233,8 +234,14 @@ def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> No
         client.get("/api/v1/namespaces/none?secret=1")
         client.close()
         popen.send_signal(signal.SIGTERM)
-        (line,) = (line for line in popen.stderr.read().splitlines() if "/api" in line)
+        said = popen.stderr.read().splitlines()
+        (line,) = (line for line in said if "/api" in line)
     assert "GET /api/v1/namespaces/none?... 404 " in line
+    assert f"start: podless {__version__} serves {url} as Kubernetes 1." in said[0]
+    assert [json.loads(told)["msg"] for told in said[-2:]] == [
+        "stop: received SIGTERM: finishing the requests in flight",
+        "stop: stopped",
+    ]
     assert "secret" not in line
 
 

@@ -24,6 +24,9 @@ class Socket:
         self.closed = self.aborted = False
         self.reading = True
 
+    def get_extra_info(self, name: str) -> tuple[str, int] | None:
+        return ("192.0.2.1", 5) if name == "peername" else None
+
     def write(self, data: bytes) -> None:
         self.sent += data
 
@@ -171,11 +174,12 @@ async def test_a_goodbye_is_said_and_heard(context: ssl.SSLContext) -> None:
     assert talk.above.lost
 
 
-async def test_what_is_no_handshake_is_told_so(context: ssl.SSLContext) -> None:
+async def test_what_is_no_handshake_is_told_so(context: ssl.SSLContext, caplog: pytest.LogCaptureFixture) -> None:
     talk = Talk(context)
     talk.give(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert talk.socket.sent[:1] in (b"", b"\x15")  # an alert
     assert talk.socket.closed
+    assert caplog.messages == ["tls: handshake failed: 192.0.2.1: the client sends plain HTTP"]
     assert not talk.above.made
     talk.secure.connection_lost(None)
     assert talk.over == 1

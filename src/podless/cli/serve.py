@@ -21,6 +21,9 @@ from podless.app import App, Settings, StartError, certificate_maker
 from podless.cli import options
 from podless.runtime import system
 from podless.runtime.collector import Collector
+from podless.version import __version__
+
+log = logging.getLogger("podless")
 
 
 def add(commands: Any) -> None:
@@ -93,15 +96,20 @@ def _reopen(app: App) -> None:
     try:
         app.reopen()
     except OSError as error:
-        logging.getLogger("podless").error("audit: cannot open the log again: %s: %s", error.filename, error.strerror)
+        log.error("audit: cannot open the log again: %s: %s", error.filename, error.strerror)
 
 
 async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     sys.setswitchinterval(_SWITCH)
     stop = asyncio.Event()
+
+    def end(name: str) -> None:
+        log.info("stop: received %s: finishing the requests in flight", name)
+        stop.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, end, number.name)
     system.raise_file_limit()
     app = App(settings)
     await app.start()
@@ -109,6 +117,12 @@ async def _serve(settings: Settings) -> None:
         loop.add_signal_handler(signal.SIGHUP, _reopen, app)
     collector = Collector()
     collector.start()
+    if not sys.stderr.isatty():  # in a terminal, the lines below are enough
+        where = "in memory" if settings.data is None else f"in {settings.data}"
+        kept = "in etcd" if settings.is_shared else where
+        log.info(
+            "start: podless %s serves %s as Kubernetes %s: data %s", __version__, app.url, settings.release.name, kept
+        )
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if settings.console:
@@ -128,6 +142,7 @@ async def _serve(settings: Settings) -> None:
     await stop.wait()
     await app.stop()
     collector.stop()
+    log.info("stop: stopped")
 
 
 # seconds that other threads may keep the GIL from the loop, which needs it again for each socket

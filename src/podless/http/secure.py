@@ -26,6 +26,7 @@ _AT_ONCE = 4 * _RECORD  # bytes that are encrypted in one go; OpenSSL keeps a bu
 _TURN = 0.0005  # seconds of handshakes in one iteration of the loop; excess is taken from the next iteration
 _ROOM = _READ + 2 * _RECORD  # maximum bytes decrypted at once: one read, and an incomplete record from before
 _SAY = 10.0  # minimum seconds between two log lines about failed handshakes
+_NOT_TLS = "the client sends plain HTTP"
 _NOWHERE = Nowhere()
 _NOTHING = memoryview(b"")
 
@@ -76,11 +77,13 @@ class Handshakes:
         self._queue.append(secure)
         return False
 
-    def note_failure(self, error: Exception) -> None:
-        """Log that a handshake failed, at most one in ten seconds."""
+    def note_failure(self, error: Exception, peer: tuple[str, int] | None) -> None:
+        """Log that a handshake failed, at most one in ten seconds. peer: the client's address."""
         if time.monotonic() >= self._said + _SAY:
             self._said = time.monotonic()
-            log.warning("tls: handshake failed: %s", getattr(error, "reason", None) or type(error).__name__)
+            reason = str(getattr(error, "reason", None) or type(error).__name__)
+            told = _NOT_TLS if reason == "HTTP_REQUEST" else reason
+            log.warning("tls: handshake failed: %s: %s", peer[0] if peer else "unknown address", told)
 
     def _step(self, secure: Secure) -> None:
         began = time.perf_counter()
@@ -192,7 +195,7 @@ class Secure(asyncio.BufferedProtocol):
             self._listen()
         except (ssl.SSLError, ValueError) as error:
             self._flush()  # send the TLS alert that tells the client what failed
-            self._handshakes.note_failure(error)
+            self._handshakes.note_failure(error, self._raw.get_extra_info("peername"))
             self.close()
         else:
             self._begin_handshake()
