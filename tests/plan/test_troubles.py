@@ -47,7 +47,7 @@ def answer(word: str, with_this: bytes) -> Choose:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (CLOSE, "Server disconnected"),
+        (CLOSE, "the server closed the connection without an answer; it may expect https"),
         (make_answer(b'{"kind":', length=500), "the answer was cut off"),
         (make_answer(b"<p>Please log in", "text/html"), "the answer is none of a Kubernetes API"),
         (make_answer(b"[]"), "the answer is none of a Kubernetes API"),

@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -168,6 +167,9 @@ class RemoteCluster:
             number = error.os_error.errno or 0  # the texts of asyncio's errors vary
             named = os.strerror(number).lower() if number in errno.errorcode else ""
             why = f"cannot connect: {named or error.strerror or error.os_error}"
+        elif isinstance(error, aiohttp.ServerDisconnectedError):
+            plain = "; it may expect https" if self._access.url.startswith("http:") else ""
+            why = f"the server closed the connection without an answer{plain}"
         elif isinstance(error, aiohttp.ClientPayloadError):
             why = "the answer was cut off"
         else:
@@ -218,7 +220,13 @@ class RemoteCluster:
         import aiohttp
 
         unanswered = (aiohttp.ClientError, OSError, TimeoutError)
-        work = partial(self._once, method, path, body, media, headers)
+
+        async def work() -> Object:
+            try:
+                return await self._once(method, path, body, media, headers)
+            except aiohttp.ClientConnectorCertificateError as error:  # would be the same again
+                raise self._unanswered(error) from None
+
         try:
             return await retry_call(work, Busy, *unanswered, tries=self._tries, rest=_REST, growth=_GROWTH)
         except unanswered as error:

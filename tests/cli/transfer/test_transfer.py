@@ -313,6 +313,8 @@ def test_what_cannot_be_done_is_told_in_a_line(
     assert told(export(target, "none"), 1) == "podless: the server has no none that can be listed and created"
     line = told(export(target, "namespaces", "-n", "a"), 1)
     assert line == "podless: namespaces: not in a namespace; leave --namespace out"
+    line = told(export(target, "configmaps", "-n", "nowhere", "-n", "default"), 1)
+    assert line == 'podless: namespaces "nowhere" not found'
     assert "does not exist" in told(export(target, "--all", "-f", str(tmp_path / "none" / "x")), 1)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x.yaml").write_text("a: 1\n---\nkind: [\n")

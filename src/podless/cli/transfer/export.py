@@ -75,6 +75,8 @@ class Export:
         for resource in resources:
             if await self._all(resource):
                 with_objects.append(resource)
+        if _NAMESPACES in known:
+            await self._check_namespaces(known[_NAMESPACES])
         if not choice.only:
             if _DEFINITIONS in known and (choice.selector or _DEFINITIONS not in taken):
                 await self._needed(known[_DEFINITIONS], [one.full for one in with_objects if one.group], quiet=True)
@@ -84,6 +86,16 @@ class Export:
     def _refuse(self, text: str) -> None:
         self.failed += 1
         self._warn(text)
+
+    async def _check_namespaces(self, namespaces: ServedResource) -> None:
+        """Report the chosen namespaces that had nothing to export because they do not exist."""
+        for name in dict.fromkeys(self._choice.namespaces):
+            if name not in self._used:
+                try:
+                    await self._cluster.send("GET", namespaces.path(name=name))
+                except Refused as refused:
+                    if refused.code == 404:  # who may not read namespaces does not learn it
+                        self._refuse(str(refused))
 
     async def _all(self, resource: ServedResource) -> bool:
         """Write all objects of a resource. Return whether there were any."""
