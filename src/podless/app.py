@@ -38,7 +38,7 @@ from podless.http.tls import Certificates, own_names, parse_names
 from podless.kinds.registry import Registry
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
-from podless.runtime.option import StartError, option, parse_seed, section
+from podless.runtime.option import StartError, join_lists, option, parse_seed, section
 from podless.settings import ClusterSettings
 from podless.store import NoRoom, StoreError, Unreachable, share
 
@@ -104,7 +104,7 @@ class Settings(ClusterSettings):
         value=(),
         metavar="NAME,...",
         parse=parse_names,
-        default="",
+        many=join_lists,
     )
     tls_cert: str | os.PathLike[str] | None = option(
         "--tls-cert-file",

@@ -13,7 +13,7 @@ from podless.auth.access import MODES, BadAccess
 from podless.auth.authenticate import Authenticators
 from podless.auth.user import User
 from podless.controllers import workloads
-from podless.runtime.option import StartError, option, parse_duration
+from podless.runtime.option import StartError, join_lists, merge_maps, option, parse_duration
 from podless.runtime.release import Release
 from podless.store import Keys
 from podless.store.engines import ENGINES, EngineOptions, validate_engine
@@ -77,7 +77,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         value=(),
         metavar="NAME,...",
         parse=workloads.parse_names,
-        default="",
+        many=lambda given: workloads.check_names(join_lists(given)),
     )
     services: Mapping[str, str] = option(
         "--service",
@@ -94,7 +94,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         factory=dict,
         metavar="API=true,...",
         parse=runtimeconfig.parse_runtime_config,
-        default="",
+        many=merge_maps,
     )
     kubernetes_version: str = option(
         "--kubernetes-version",
@@ -109,7 +109,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         factory=dict,
         metavar="NAME=true,...",
         parse=features.parse_gates,
-        default="",
+        many=merge_maps,
     )
     profile: str = option(
         "--profile",
@@ -123,7 +123,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         value=(),
         metavar="API,...",
         parse=runtimeconfig.parse_disabled,
-        default="",
+        many=join_lists,
     )
     token_file: str | os.PathLike[str] | None = option(
         "--token-auth-file",

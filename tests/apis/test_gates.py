@@ -81,7 +81,8 @@ def test_a_gate_that_podless_does_not_act_on_is_accepted_and_told() -> None:
 @pytest.mark.parametrize(
     ("release", "gate", "on", "told"),
     [
-        ("1.36", "Nothing", True, r"Kubernetes 1\.36 has no feature gate Nothing\. .* are .*WatchList"),
+        ("1.36", "Nothing", True, r"Kubernetes 1\.36 has no feature gate Nothing$"),
+        ("1.36", "watchLists", True, r"has no feature gate watchLists; did you mean WatchList\?$"),
         ("1.34", "ConstrainedImpersonation", True, r"Kubernetes 1\.34 has no feature gate Constrained"),
         ("1.36", "ServiceTrafficDistribution", True, r"Kubernetes 1\.36 has no feature gate Service"),
         ("1.36", "ImageVolume", False, r"locked to true in 1\.36"),

@@ -40,6 +40,17 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys=capsys)[0] == 2
 
 
+def test_crds_without_a_definition_are_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = "podless: a.yaml: no CustomResourceDefinition found\n"
+    assert run("a.yaml", "--crds", "crds", "--crds", "a.yaml", capsys=capsys) == (2, "", said)
+    (folder / "podless.toml").write_text("[check]\nprocesses = 0\n")
+    assert "check.processes must be above 0" in run("a.yaml", capsys=capsys)[2]
+    (folder / "podless.toml").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "a.yaml", "--processes", "0"])
+    assert (ended.value.code, "--processes: expected a number above 0" in capsys.readouterr().err) == (2, True)
+
+
 def test_a_path_without_manifests_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "notes").mkdir()
     (folder / "notes" / "notes.txt").write_text("no manifest")

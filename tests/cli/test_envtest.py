@@ -190,7 +190,7 @@ def test_the_program_has_the_version_that_the_server_tells(assets: Path) -> None
         (["--etcd-servers=http://x", "-v", "2"], ["--memory"], []),
         (
             ["--feature-gates=WatchList=false", "--feature-gates=AllAlpha=true"],
-            ["--memory", "--feature-gates=WatchList=false,AllAlpha=true"],
+            ["--memory", "--feature-gates=WatchList=false", "--feature-gates=AllAlpha=true"],
             [],
         ),
         (["--anonymous-auth=false"], ["--memory", "--no-anonymous-auth"], []),

@@ -129,9 +129,25 @@ def test_a_server_says_what_it_does_not_accept(capsys: pytest.CaptureFixture[str
 def test_an_unknown_option_names_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     for command, code in (("check", 2), ("plan", 1)):
         with pytest.raises(SystemExit) as ended:
-            main([command, "--odd", "a"])
+            main([command, "--nonsense", "a"])
         assert ended.value.code == code
-        assert capsys.readouterr().err.endswith(f"unrecognized arguments: --odd; see podless {command} --help\n")
+        assert capsys.readouterr().err.endswith(f"unrecognized arguments: --nonsense; see podless {command} --help\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["chek"], "podless: unknown command 'chek'; did you mean check?; see podless --help"),
+        (["serve", "--stor", "etcd"], "podless serve: unrecognized arguments: --stor etcd; did you mean --store?"),
+        (["check", "--feild-validation=warn"], "did you mean --field-validation?"),
+    ],
+)
+def test_a_misspelled_word_is_answered_with_the_nearest_one(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(given)
+    assert (ended.value.code, said in capsys.readouterr().err) == (2, True)
 
 
 def test_an_interrupted_command_ends_with_130(

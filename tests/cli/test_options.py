@@ -71,6 +71,19 @@ def test_what_the_command_is_told() -> None:
     assert given.oidc == OIDC("https://i", "c", required={"a": "b"})
 
 
+def test_repeated_maps_and_lists_are_joined_as_in_kube_apiserver() -> None:
+    given = parsed(
+        *("--feature-gates", "WatchList=false", "--feature-gates", "AllAlpha=true,WatchList=true"),
+        *("--controllers", "job,ready", "--controllers", "deployment", "--controllers", "job"),
+        *("--tls-san", "a,b", "--tls-san", "c", "--disable-builtin", "v1/pods", "--disable-builtin", "apps/v1"),
+    )
+    assert given.feature_gates == {"WatchList": True, "AllAlpha": True}
+    assert given.controllers == ("deployment", "job", "ready")
+    assert (given.tls_names, given.disable_builtin) == (("a", "b", "c"), ("v1/pods", "apps/v1"))
+    with pytest.raises(StartError, match="--etcd-servers: some are https and some http"):
+        parsed("--store", "etcd", "--etcd-servers", "http://a:1", "--etcd-servers", "https://b:1")
+
+
 def test_half_a_provider_is_no_provider() -> None:
     with pytest.raises(StartError, match="--oidc-client-id requires --oidc-issuer-url"):
         parsed("--oidc-client-id", "c")

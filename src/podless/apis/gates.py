@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from podless.runtime.option import StartError
+from podless.runtime.option import StartError, suggest_name
 from podless.runtime.release import covers
 
 _FILE: Final = Path(__file__).with_name("gates.txt")
@@ -88,10 +88,8 @@ def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
 
 def _check_gate(gate: FeatureGate | None, name: str, on: bool, minor: int) -> None:
     if gate is None or not gate.is_known(minor):
-        has = ", ".join(one.name for one in GATES.values() if one.is_known(minor) and one.has_effect(minor))
-        raise StartError(
-            f"feature-gates: Kubernetes 1.{minor} has no feature gate {name}. Gates that podless acts on are {has}"
-        )
+        near = suggest_name(name, [one.name for one in GATES.values() if one.is_known(minor)])
+        raise StartError(f"feature-gates: Kubernetes 1.{minor} has no feature gate {name}{near}")
     if on is not gate.is_on(minor) and gate.is_locked(minor):
         raise StartError(f"feature-gates: {name} cannot be set: it is locked to {str(not on).lower()} in 1.{minor}")
 

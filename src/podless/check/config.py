@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
 from podless.runtime.files import describe_fault
-from podless.runtime.option import StartError
+from podless.runtime.option import StartError, suggest_name
 
 FILE = "podless.toml"
 _TABLE = "check"
@@ -100,12 +99,7 @@ def _explain_unknown(name: str, value: Any) -> str:
     if not isinstance(value, dict):
         hint = f"; write it below [{_TABLE}]" if name.replace("-", "_") in _names() else ""
         return f"the setting {name!r} is in no table{hint}"
-    return f"unknown table [{name}]{_suggest(name, [_TABLE])}; the file has one table, [{_TABLE}]"
-
-
-def _suggest(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, 1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"unknown table [{name}]{suggest_name(name, [_TABLE])}; the file has one table, [{_TABLE}]"
 
 
 def _names() -> list[str]:
@@ -116,7 +110,7 @@ def _value(place: Path, name: str, value: Any) -> Any:
     told = name.replace("_", "-")
     if name not in _names():
         known = [one.replace("_", "-") for one in _names()]
-        near = _suggest(told, known) or f"; it has {', '.join(known)}"
+        near = suggest_name(told, known) or f"; it has {', '.join(known)}"
         raise CannotCheck(f"{place}: [{_TABLE}] has no setting {told!r}{near}")
     shown = f"{place}: {_TABLE}.{told}"
     if name in _LISTS:
@@ -126,6 +120,8 @@ def _value(place: Path, name: str, value: Any) -> Any:
         return value if name == "exclude" else [str(place.parent / item) for item in value]
     if type(value) is not _KINDS.get(name, str):
         raise CannotCheck(f"{shown} must be {_WORDS[_KINDS.get(name, str)]}")
+    if name == "processes" and isinstance(value, int) and value < 1:
+        raise CannotCheck(f"{shown} must be above 0")
     if value not in _CHOICES.get(name, (value,)):
         raise CannotCheck(f"{shown}: {value} is not one of {', '.join(_CHOICES[name])}")
     return Path(str(value)) if name == "kubeconfig" else value

@@ -155,6 +155,11 @@ def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
                 yield judge.stored(known)
 
 
+def has_definition(source: SourceFile) -> bool:
+    """Return whether a file can contain a definition. Raises CannotCheck if it cannot be read."""
+    return any(map(_marked, split_documents(source.name, source.read())))
+
+
 class _Work:
     """Runs batches in this process, or in several if the files are large enough."""
 

@@ -6,12 +6,13 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
+from podless.runtime.option import suggest_name
 from podless.version import __version__
 
 # in the order of the help text: servers, their data, their history, manifests
@@ -36,13 +37,16 @@ class CommandParser(argparse.ArgumentParser):
 
     mistake = 2
 
+    def __init__(self, **more: Any) -> None:
+        # an abbreviation of an option would get another meaning with the next option that begins like it
+        super().__init__(allow_abbrev=False, **more)
+
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
         self.exit(self.mistake, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
-    """Return the parser of the command line with some of the commands. Imports their modules."""
+def _build(names: Sequence[str]) -> tuple[CommandParser, Mapping[str, CommandParser]]:
     parser = CommandParser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -50,7 +54,12 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
         import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
         if name in _MISTAKES:
             commands.choices[name].mistake = _MISTAKES[name]
-    return parser
+    return parser, commands.choices
+
+
+def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
+    """Return the parser of the command line with some of the commands. Imports their modules."""
+    return _build(names)[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,14 +81,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     # imports only the modules of the given command; help and errors need all commands
+    name = given[0] if given else ""
     with pause_gc():
-        parser = build_parser(given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS)
-    parser.mistake = _MISTAKES.get(given[0], parser.mistake) if given else parser.mistake
+        parser, commands = _build([name] if name in _COMMANDS else _COMMANDS)
+    parser.mistake = _MISTAKES.get(name, parser.mistake)
+    if name and name not in _COMMANDS and not name.startswith("-"):
+        parser.error(f"unknown command {name!r}{suggest_name(name, _COMMANDS)}")
     options, unknown = parser.parse_known_args(given)
     if unknown:
-        if given[0] in _COMMANDS:  # name the command whose help lists the options
-            parser.prog += f" {given[0]}"
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        chosen = commands.get(name, parser)
+        known = [flag for action in chosen._actions for flag in action.option_strings]
+        chosen.error(f"unrecognized arguments: {' '.join(unknown)}{suggest_name(unknown[0].partition('=')[0], known)}")
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2

@@ -17,6 +17,7 @@ from podless.check import config
 from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
 from podless.check.sources import CannotCheck, SourceFile
+from podless.cli.arguments import positive
 
 _EVERY = 0.1  # seconds between two updates of the progress line
 
@@ -68,7 +69,7 @@ def add(commands: Any) -> None:
         "--explain-cost", action="store_true", default=None, help="list the estimated costs of validation rules"
     )
     parser.add_argument("--output", "-o", choices=FORMS, help="output format (default: text)")
-    parser.add_argument("--processes", metavar="N", type=int, help="number of processes (default: one per core)")
+    parser.add_argument("--processes", metavar="N", type=positive, help="number of processes (default: one per core)")
     parser.set_defaults(run=run)
 
 
@@ -90,12 +91,13 @@ def _run(chosen: config.CheckSettings) -> int:
     if not chosen.paths:
         raise CannotCheck("name the files to check, or - for standard input")
     given = find_sources(chosen.paths, chosen.exclude)
+    known = _find_definitions(chosen)
     if chosen.explain_cost:
-        return _explain([*find_sources(chosen.crds, chosen.exclude), *given], chosen)
+        return _explain([*known, *given], chosen)
     progress = _Progress()
     report = checking.check_files(
         given,
-        known=find_sources(chosen.crds, chosen.exclude),
+        known=known,
         old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
         options=chosen.options(),
         progress=progress.say,
@@ -107,6 +109,20 @@ def _run(chosen: config.CheckSettings) -> int:
     sys.stdout.write(shown)
     sys.stdout.flush()
     return 1 if report.errors else 0
+
+
+def _find_definitions(chosen: config.CheckSettings) -> list[SourceFile]:
+    """Return the files of --crds. Raises CannotCheck for a path without a definition."""
+    from podless.check.run import has_definition
+    from podless.check.sources import find_sources
+
+    found: dict[str, SourceFile] = {}
+    for path in chosen.crds:
+        there = find_sources([path], chosen.exclude)
+        if not any(map(has_definition, there)):
+            raise CannotCheck(f"{path}: no CustomResourceDefinition found")
+        found.update((source.name, source) for source in there)
+    return [*found.values()]
 
 
 def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:

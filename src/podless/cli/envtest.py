@@ -180,9 +180,7 @@ def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
             continue
         elif own in known and own not in ("data", "memory"):
             action = known[own]
-            if name == "feature-gates":  # kube-apiserver merges repeated ones, `podless serve` takes the last
-                made.append(f"--{own}={','.join(values)}")
-            elif action.nargs == 0:
+            if action.nargs == 0:
                 made.append(f"--{own}" if values[-1] != "false" else f"--no-{own}")
             else:
                 made += [f"--{own}={_mode(value) if name == 'authorization-mode' else value}" for value in values]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import MISSING, replace
 from typing import Any
 
 from podless.app import Settings
+from podless.cli.arguments import as_type
 from podless.runtime.option import Option, Section, StartError, declared_options
 
 _DEFAULT = re.compile(r"\bdefault\b", re.IGNORECASE)
@@ -81,7 +82,7 @@ def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
             flags = (told.short, told.flag) if told.short else (told.flag,)
             group.add_argument(*flags, dest=dest, action=action, default=on, help=told.help)
         return
-    more: dict[str, Any] = {"dest": dest, "type": _typed(told.parse), "help": told.help}
+    more: dict[str, Any] = {"dest": dest, "type": as_type(told.parse), "help": told.help}
     if told.choices:
         more["choices"] = told.choices
     else:
@@ -105,18 +106,6 @@ def _default(default: Any, told: Option) -> Any:
     if told.default is not None:
         return told.default
     return None if default is MISSING else default
-
-
-def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    def typed(text: str) -> Any:
-        try:
-            return parse(text)
-        except StartError as error:
-            raise argparse.ArgumentTypeError(error.why) from None  # argparse names the option
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return typed
 
 
 def read_settings(given: argparse.Namespace) -> Settings:

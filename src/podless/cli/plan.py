@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import os
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from typing import Any
 
 from podless.apis import features
 from podless.check.sources import STDIN, CannotCheck, find_sources
-from podless.cli import access
+from podless.cli import access, arguments
 from podless.cli.engine import DATABASE
 from podless.cli.progress import Progress
 from podless.plan.fetch import RunningAPI
@@ -79,7 +78,7 @@ def _add_start(start: Any) -> None:
         "--request-timeout",
         dest="timeout",
         metavar="SECONDS",
-        type=_parse_seconds,
+        type=arguments.seconds,
         default=30.0,
         help="time for one answer of the API (default: 30)",
     )
@@ -141,14 +140,6 @@ def _add_way(how: Any) -> None:
         help="group of the user (repeatable)",
     )
     how.add_argument("--as-uid", dest="uid", metavar="UID", default="", help="UID of the user")
-
-
-def _parse_seconds(text: str) -> float:
-    """Return a positive, finite number of seconds. Raises ValueError."""
-    seconds = float(text)
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
-    return seconds
 
 
 def run(options: argparse.Namespace) -> int:

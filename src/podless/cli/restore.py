@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from podless.check.findings import count_of
-from podless.cli import engine
+from podless.cli import arguments, engine
 from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.controllers import leader
 from podless.runtime.files import describe_fault, make_private
-from podless.runtime.option import StartError, parse_number
+from podless.runtime.option import StartError
 from podless.store import Store, StoreError, backup
 from podless.store.engines import ENGINES
 
@@ -39,19 +39,12 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--bump-revision",
         metavar="N",
-        type=_number,
+        type=arguments.number,
         help="how many resourceVersions to skip after those of the backup; at least as many as were used since"
         " it was made (default: 1000000; 20000 with --store etcd, where each takes a write)",
     )
     engine.add_options(parser)
     parser.set_defaults(run=run)
-
-
-def _number(text: str) -> int:
-    try:
-        return parse_number(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def run(options: argparse.Namespace) -> int:

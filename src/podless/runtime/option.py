@@ -5,8 +5,9 @@ The command line and the reference pages are made from these declarations (cli/o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from itertools import chain
 from typing import Any
 
 
@@ -83,6 +84,16 @@ def declared_options(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
         yield each.name, default, each.metadata.get("option") or each.metadata["section"]
 
 
+def merge_maps(given: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return one map of the values of a repeated flag; the last one wins, as in Kubernetes' map flags."""
+    return {name: value for each in given for name, value in each.items()}
+
+
+def join_lists(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    """Return one list of the values of a repeated flag, as Kubernetes' list flags do."""
+    return tuple(chain.from_iterable(given))
+
+
 def one_or_more(text: str) -> int:
     """Parse a positive number. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18 or not int(text):
@@ -102,6 +113,15 @@ def parse_number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("expected a number from 0")
     return int(text)
+
+
+def suggest_name(name: str, known: Sequence[str]) -> str:
+    """Return the end of an error about an unknown name: the known name most like it, or ""."""
+    from difflib import get_close_matches
+
+    by_lower = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), by_lower, 1)
+    return f"; did you mean {by_lower[near[0]]}?" if near else ""
 
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}

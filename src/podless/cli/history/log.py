@@ -8,6 +8,7 @@ import re
 import sys
 from typing import Any
 
+from podless.cli.arguments import positive
 from podless.cli.history.server import (
     HistoryServer,
     add_access,
@@ -50,7 +51,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--why", metavar="PATH", default="", help="follow a field back through the changes that set it")
     parser.add_argument("--diff", action="store_true", help="show the fields that each change set or removed")
     parser.add_argument("--follow", action="store_true", help="show new changes as they are made")
-    parser.add_argument("--limit", metavar="N", type=int, default=0, help="show at most N changes (default: all)")
+    parser.add_argument("--limit", metavar="N", type=positive, default=0, help="show at most N changes (default: all)")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="json: one object per line")
     parser.add_argument("--state", action="store_true", help="with -o json: add the object as each change left it")
     add_access(parser)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from podless.runtime.option import StartError, option, parse_duration
+from podless.runtime.option import StartError, join_lists, option, parse_duration
 
 
 def parse_endpoints(text: str) -> tuple[str, ...]:
@@ -16,9 +16,7 @@ def parse_endpoints(text: str) -> tuple[str, ...]:
     for one in found:
         parts = urlsplit(one)
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
-            raise ValueError("give the server as https://HOST:PORT")
-    if len({urlsplit(one).scheme for one in found}) > 1:
-        raise ValueError("expected https://HOST:PORT,..., all with https or all with http")
+            raise ValueError("expected https://HOST:PORT,...")
     return found
 
 
@@ -45,7 +43,7 @@ class Etcd:
         value=(),
         metavar="URL,...",
         parse=parse_endpoints,
-        default="",
+        many=join_lists,
     )
     cafile: Path | None = option(
         "--etcd-cafile", "PEM file with the CAs of etcd's certificates", value=None, metavar="FILE", parse=Path
@@ -85,6 +83,8 @@ class Etcd:
     def __post_init__(self) -> None:
         if bool(self.certfile) != bool(self.keyfile):
             raise StartError("--etcd-certfile and --etcd-keyfile require each other")
+        if len({urlsplit(one).scheme for one in self.servers}) > 1:
+            raise StartError("--etcd-servers: some are https and some http: give all the same scheme")
         if self.servers and not self.secure and (self.cafile or self.certfile):
             raise StartError("--etcd-cafile and --etcd-certfile require https servers")
 
