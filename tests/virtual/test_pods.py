@@ -129,7 +129,7 @@ def test_no_node_is_behind_the_server(client: Client, pods: str) -> None:
     assert (asked.status, asked.body["message"]) == (400, "pod p does not have a host assigned")
     assert client.get(f"{pods}/p/proxy").body["message"] == "address not allowed"
     bind(client, pods)
-    assert client.get(f"{pods}/p/log").body["message"] == 'nodes "node-1" not found'
+    assert client.get(f"{pods}/p/log").body["message"] == 'pods "node-1" not found'
     assert client.get(f"{pods}/none/log").status == 404
 
 

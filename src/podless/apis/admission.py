@@ -20,6 +20,7 @@ from podless.apis.certificates.admission import (
 )
 from podless.apis.core.admission.limitranger import LimitRanger
 from podless.apis.core.admission.namespacelifecycle import NamespaceLifecycle
+from podless.apis.core.admission.noderesize import NodeDeclaredFeatureValidator, PodResizeValidator
 from podless.apis.core.admission.resourcequota import ResourceQuota
 from podless.apis.core.admission.serviceallocator import ServiceAllocator
 from podless.apis.core.metering import Meter
@@ -66,6 +67,8 @@ def make_plugins(
         CertificateRequester(),  # in kube-apiserver a part of the kind's strategy
         CertificateSubjectRestriction(),
         DefaultIngressClass(state),
+        NodeDeclaredFeatureValidator(state),
+        PodResizeValidator(state),
         MutatingAdmissionPolicy(state, authorizer),
         MutatingAdmissionWebhook(state, authorizer, hooks),
         # in kube-apiserver a part of the kind's storage

@@ -104,6 +104,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "CELLastIndexOfNothing": "1.34-",  # lastIndexOf in an empty string returns -1
     # resize may lower memory limits, or set a first one, without restarting the container
     "ShrinkingMemoryLimits": "1.34-",
+    "PodResizeValidator": "1.36-",  # resizes are compared with the node of the pod
     "ResizesOfPodsByGate": "1.35-",  # errors about resizes of pod-level resources name a gate
     "BareRequired": "1.34-",  # required errors of embedded resources have no text
     "ToleranceInAnnotations": "1.33-",  # autoscaling/v1 has the tolerance of autoscalers in annotations

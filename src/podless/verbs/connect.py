@@ -102,7 +102,7 @@ async def _log(api: API, call: Call) -> None:
     container = _container(call, pod)
     if not pod["spec"].get("nodeName"):
         return
-    where = _joined(*await _node(api, pod["spec"]["nodeName"]))
+    where = _joined(*await _node(api, call, pod["spec"]["nodeName"]))
     path = f"/containerLogs/{call.namespace}/{call.name}/{container}"
     raise Internal(f'Get "https://{where}{path}": {_refused(where)}')
 
@@ -149,7 +149,7 @@ async def _stream(api: API, call: Call, *, upgrade: bool) -> None:
         _container(call, pod)
     if not pod["spec"].get("nodeName"):
         raise BadRequest(f"pod {call.name} does not have a host assigned")
-    where = _joined(*await _node(api, pod["spec"]["nodeName"]))
+    where = _joined(*await _node(api, call, pod["spec"]["nodeName"]))
     if not upgrade:
         raise BadRequest("Upgrade request required")
     raise Internal(f"error dialing backend: {_refused(where)}")
@@ -169,7 +169,7 @@ async def _proxy(api: API, call: Call) -> None:
 
 async def _node_proxy(api: API, call: Call) -> None:
     _, name, port = _target(call.name, "node")
-    host, own = await _node(api, name)
+    host, own = await _node(api, call, name)
     if addresses.parse_address(host) is None:
         raise BadRequest(f"lookup {host}: no such host")
     if not _global(host):
@@ -254,11 +254,15 @@ async def _pod(api: API, call: Call, name: str) -> Object:
     return view.load_object(PODS, call.version, entry)
 
 
-async def _node(api: API, name: str) -> tuple[str, int]:
-    """Return the host and kubelet port of a node. Raises NotFound, or Internal for a node without an address."""
+async def _node(api: API, call: Call, name: str) -> tuple[str, int]:
+    """Return the host and kubelet port of a node.
+
+    Raises NotFound, which names the resource of the request as in kube-apiserver, or Internal for a node without an
+    address.
+    """
     entry = (await api.load_collection(NODES)).get(NODES.key("", name))
     if entry is None:
-        raise NotFound(NODES.plural, "", name)
+        raise NotFound(call.kind.plural, "", name)
     status = entry.decode().get("status") or {}
     known = {one.get("type"): one.get("address", "") for one in reversed(status.get("addresses") or ())}
     host = next((known[kind] for kind in _ADDRESSES if known.get(kind)), "")

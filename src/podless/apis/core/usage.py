@@ -102,7 +102,7 @@ def _pod(pod: Object) -> Usage:
     spec, status = pod["spec"], pod.get("status") or {}
     amounts: Amounts = {}
     if status.get("phase") not in _OVER:
-        amounts = {"pods": "1", **_computed(_total(spec, "requests"), _total(spec, "limits"))}
+        amounts = {"pods": "1", **_computed(total_resources(spec, "requests"), total_resources(spec, "limits"))}
     scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
     scopes.add("BestEffort" if _best_effort(pod) else "NotBestEffort")
     if _across(spec):
@@ -124,8 +124,11 @@ def _computed(requests: Amounts, limits: Amounts) -> Amounts:
     return found
 
 
-def _total(spec: Object, part: str) -> Amounts:
-    """Return the maximum that a pod needs at one time: all containers, or one init container with its sidecars."""
+def total_resources(spec: Object, part: str) -> Amounts:
+    """Return the maximum that a pod needs at one time: all containers, or one init container with its sidecars.
+
+    part: "requests" or "limits".
+    """
     always: _Sums = {}
     for one in spec.get("containers") or ():
         charge(1)

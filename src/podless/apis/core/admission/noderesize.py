@@ -1,0 +1,103 @@
+"""Resizes of pods that their node cannot carry out.
+
+Source: Kubernetes' plugin/pkg/admission/nodedeclaredfeatures and podresize, and component-helpers/nodedeclaredfeatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from podless.admission.attributes import UPDATE, AdmissionAttributes
+from podless.admission.plugin import Plugin
+from podless.admission.refusals import forbid_write
+from podless.apis.core.admission import is_pod
+from podless.apis.core.group import NODES
+from podless.apis.core.usage import total_resources
+from podless.apis.podspec.amounts import is_sidecar
+from podless.codec import quantity
+from podless.kinds.kind import Kind
+from podless.kinds.state import State
+from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
+
+_OS = "kubernetes.io/os"
+# resources that a node must have, and the unit in which errors show them, in billionths
+_COMPARED = (("cpu", quantity.NANO // 1000), ("memory", quantity.NANO))
+
+
+class _ResizeCheck(Plugin):
+    """Looks at resizes of bound pods that change their spec, and at their nodes."""
+
+    builtin = True
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        return subresource == "resize" and operation == UPDATE and is_pod(kind)
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Raise Forbidden if the node does not exist or the check fails."""
+        pod, old = attr.obj, attr.old
+        if pod is None or old is None or pod["metadata"].get("generation") == old["metadata"].get("generation"):
+            return
+        name = pod["spec"].get("nodeName")
+        if not name or not self._concerns(pod["spec"], old["spec"]):
+            return
+        entry = (await self._state.load_collection(NODES)).get(NODES.key("", name))
+        if entry is None:
+            raise forbid_write(attr, f'node "{name}" not found')
+        self._check(attr, pod["spec"], old["spec"], entry.decode())
+
+    def _concerns(self, spec: Object, old: Object) -> bool:
+        raise NotImplementedError
+
+    def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
+        raise NotImplementedError
+
+
+class NodeDeclaredFeatureValidator(_ResizeCheck):
+    """Rejects resizes for which a node declares no feature."""
+
+    def _concerns(self, spec: Object, old: Object) -> bool:
+        return has("NodeDeclaredFeatures") and any(_needed_features(spec, old))
+
+    def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
+        declared = (node.get("status") or {}).get("declaredFeatures") or ()
+        lacking = [name for name in _needed_features(spec, old) if name not in declared]
+        if lacking:
+            name = node["metadata"]["name"]
+            why = f'pod update requires features {", ".join(lacking)} which are not available on node "{name}"'
+            raise forbid_write(attr, why)
+
+
+class PodResizeValidator(_ResizeCheck):
+    """Rejects resizes on nodes that do not run Linux, and beyond what a node has."""
+
+    def _concerns(self, spec: Object, old: Object) -> bool:
+        return has("PodResizeValidator")
+
+    def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
+        name, system = node["metadata"]["name"], (node["metadata"].get("labels") or {}).get(_OS, "linux")
+        if system != "linux":
+            why = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'
+            raise forbid_write(attr, why, causes=[{"reason": "UnsupportedPlatform"}])
+        requests, there = total_resources(spec, "requests"), (node.get("status") or {}).get("allocatable") or {}
+        beyond = []
+        for resource, unit in _COMPARED:
+            wanted, most = (quantity.parse_nanos(amounts.get(resource) or "0") for amounts in (requests, there))
+            if wanted > most:
+                beyond.append(f"{resource}, requested: {-(-wanted // unit)}, allocatable: {-(-most // unit)}")
+        if beyond:
+            why = f"node didn't have enough allocatable resources: {'; '.join(beyond)}"
+            raise forbid_write(attr, why, causes=[{"reason": "NodeCapacity"}])
+
+
+def _needed_features(spec: Object, old: Object) -> Iterator[str]:
+    """Yield the features that a node needs for a resize, in alphabetical order."""
+    if spec.get("resources") != old.get("resources"):
+        yield "InPlacePodLevelResourcesVerticalScaling"
+    both = zip_longest(old.get("initContainers") or (), spec.get("initContainers") or (), fillvalue={})
+    if any(not is_sidecar(before) and before.get("resources") != after.get("resources") for before, after in both):
+        yield "InPlacePodVerticalScalingInitContainers"
