@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless import Server
 from tests.controllers.workloads.conftest import POD, Namespace
+from tests.eventually import until
 
 SPEC: dict[str, Any] = {"template": {"spec": {**POD, "restartPolicy": "Never"}}}
 
@@ -26,6 +28,9 @@ def test_with_indexes(home: Namespace) -> None:
     home.until(where, lambda job: "completionTime" in job["status"])
     assert home.client.get(where).body["status"]["completedIndexes"] == "0-2"
     assert sorted(pod["spec"]["hostname"] for pod in home.pods()) == ["work-0", "work-1", "work-2"]
+    (variable,) = home.pods()[0]["spec"]["containers"][0]["env"]
+    path = "metadata.labels['batch.kubernetes.io/job-completion-index']"
+    assert (variable["name"], variable["valueFrom"]["fieldRef"]["fieldPath"]) == ("JOB_COMPLETION_INDEX", path)
 
 
 def test_one_that_is_held_back(home: Namespace) -> None:
@@ -42,3 +47,17 @@ def test_one_of_another_controller_is_left_alone(home: Namespace) -> None:
     home.make("batch/v1", "Job", "ours", {**SPEC, "managedBy": "kubernetes.io/job-controller"})
     home.until(home.path("jobs/ours", "batch/v1"), lambda job: "completionTime" in job["status"])
     assert not home.client.get(where).body.get("status")
+
+
+def test_a_late_one_fails_and_an_old_one_is_deleted() -> None:
+    with Server(controllers=["job"], garbage_delay=0) as server:
+        spec = {**SPEC, "activeDeadlineSeconds": 3600, "ttlSecondsAfterFinished": 3600}
+        server.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "late"}, "spec": spec})
+        server.wait("job", "late", "object.?status.?active == optional.of(1)", 60)
+        server.clock.advance(hours=1)
+        found = server.wait("job", "late", "object.?status.?failed == optional.of(1)", 60)["status"]
+        told = [(one["type"], one["reason"], one["lastProbeTime"] is None) for one in found["conditions"]]
+        assert told == [("FailureTarget", "DeadlineExceeded", False), ("Failed", "DeadlineExceeded", False)]
+        assert (found["terminating"], found["uncountedTerminatedPods"]) == (0, {})
+        server.clock.advance(hours=1)
+        until(lambda: not server.list("jobs"))

@@ -10,6 +10,7 @@ from podless.controllers.workloads import ask, owned
 from podless.controllers.workloads.owned import OwnerController
 from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"
@@ -123,6 +124,8 @@ class Deployments(OwnerController):
                 if one["type"] != _FAILURE or failure is not None
             ],
         }
+        if has("DeploymentReplicaSetTerminatingReplicas"):
+            status["terminatingReplicas"] = sum(_count(one, "terminatingReplicas") for one in sets)
         await ask.report_status(self.api, DEPLOYMENTS, obj, status)
 
 

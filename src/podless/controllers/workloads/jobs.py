@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from podless.apis.batch.group import JOBS
 from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
@@ -12,7 +14,13 @@ from podless.runtime.jsonobject import Object
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _SELF = "kubernetes.io/job-controller"  # in spec.managedBy
+_VARIABLE, _PATH = "JOB_COMPLETION_INDEX", f"metadata.labels['{_INDEX}']"
 _ENDS = ("Complete", "Failed")
+# conditions of the two ends, interim and final, and their reasons and messages
+_GOOD, _BAD = ("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")
+_REACHED = "CompletionsReached", "Reached expected number of succeeded pods"
+_EXCEEDED = "BackoffLimitExceeded", "Job has reached the specified backoff limit"
+_LATE = "DeadlineExceeded", "Job was active longer than specified deadline"
 
 
 class Jobs(OwnerController):
@@ -25,7 +33,9 @@ class Jobs(OwnerController):
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:
             return
-        if any(one["type"] in _ENDS and one["status"] == "True" for one in status.get("conditions") or ()):
+        end = next((one for one in status.get("conditions") or () if one["type"] in _ENDS and _met(one)), None)
+        if end is not None:
+            await self._expire(key, obj, end)
             return
         active = [pod for pod in made if pods.is_active(pod)]
         succeeded = [pod for pod in made if pods.pod_phase(pod) == "Succeeded"]
@@ -33,39 +43,59 @@ class Jobs(OwnerController):
         done = max(len(_indexes(succeeded)) if _indexed(spec) else len(succeeded), status.get("succeeded") or 0)
         if spec.get("suspend"):
             await self._end(active)
-            held = with_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
-            await ask.report_status(
-                self.api, JOBS, obj, {"active": None, "ready": 0, "startTime": None, "conditions": held}
-            )
+            held = _conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
+            await self._report(obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
             return
         counts: Object = {"succeeded": done or None, "failed": failed or None}
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
-        if any(one["type"] == "Suspended" and one["status"] == "True" for one in status.get("conditions") or ()):
-            counts["conditions"] = with_conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
+        if any(one["type"] == "Suspended" and _met(one) for one in status.get("conditions") or ()):
+            counts["conditions"] = _conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
         if _indexed(spec):
             counts["completedIndexes"] = _written(sorted(_indexes(succeeded))) or None
         wanted = spec.get("completions")
         finished = done >= wanted if wanted is not None else bool(done) and not active
-        if failed > spec["backoffLimit"] or finished:
-            await self._finish(obj, active, counts, finished=finished)
+        rest = self._rest(spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime"))
+        if finished:
+            await self._finish(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_GOOD)
             return
+        if failed > spec["backoffLimit"] or rest <= 0:
+            reason = _EXCEEDED if failed > spec["backoffLimit"] else _LATE
+            await self._finish(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_BAD)
+            return
+        if rest < math.inf:
+            self.requeue_after(key, rest)
         await self._make(obj, made, active, done)
         counts |= {"active": len(self._active(obj)) or None, "ready": sum(map(pods.is_ready, self._active(obj)))}
+        await self._report(obj, counts)
+
+    async def _finish(
+        self, obj: Object, active: list[Object], counts: Object, reason: tuple[str, str], first: str, last: str
+    ) -> None:
+        """Write the interim condition and the final one, which have the same reason and message."""
+        await self._end(active)
+        counts |= {"active": None, "ready": 0}
+        counts["conditions"] = _conditions(obj, (first, True, *reason), (last, True, *reason))
+        await self._report(obj, counts)
+
+    async def _report(self, obj: Object, counts: Object) -> None:
+        made = self._made.get(obj["metadata"]["uid"], {}).values()
+        counts |= {"terminating": pods.count_terminating(made), "uncountedTerminatedPods": {}}
         await ask.report_status(self.api, JOBS, obj, counts)
 
-    async def _finish(self, obj: Object, active: list[Object], counts: Object, *, finished: bool) -> None:
-        """Write the interim condition first, then the final one, as the real controller does."""
-        await self._end(active)
-        if finished:
-            reason, first, last = ("CompletionsReached", "Reached expected number of succeeded pods"), *_GOOD
-        else:
-            reason, first, last = ("BackoffLimitExceeded", "Job has reached the specified backoff limit"), *_BAD
-        counts |= {"active": None, "ready": 0}
-        counts["conditions"] = with_conditions(obj, (first, True, *reason), (last, True, *reason))
-        if finished:
-            counts["completionTime"] = clock.now()
-        await ask.report_status(self.api, JOBS, obj, counts)
+    async def _expire(self, key: str, obj: Object, end: Object) -> None:
+        """Delete a finished Job after its ttlSecondsAfterFinished."""
+        rest = self._rest(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
+        if rest <= 0:
+            await ask.drop_object(self.api, JOBS, obj, propagationPolicy="Foreground")
+        elif rest < math.inf:
+            self.requeue_after(key, rest)
+
+    def _rest(self, seconds: int | None, since: str | None) -> float:
+        """Return how many of these seconds are left; infinity without a limit or a begin."""
+        if seconds is None or not since:
+            return math.inf
+        return pods.seconds_since_epoch(since) + seconds - clock.time()
 
     async def _make(self, obj: Object, made: list[Object], active: list[Object], done: int) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
@@ -86,6 +116,9 @@ class Jobs(OwnerController):
                 head["generateName"] = f"{name}-{index}-"
                 head["labels"] = {**(head.get("labels") or {}), _INDEX: index}
                 head["annotations"] = {**(head.get("annotations") or {}), _INDEX: index}
+                for part in ("containers", "initContainers"):
+                    if pod["spec"].get(part):
+                        pod["spec"][part] = list(map(_with_index, pod["spec"][part]))
                 pod["spec"].setdefault("hostname", f"{name}-{index}")
             await self.create_owned(obj, pod)
 
@@ -97,7 +130,20 @@ class Jobs(OwnerController):
             await self.delete_owned(pod)
 
 
-_GOOD, _BAD = ("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")
+def _met(condition: Object) -> bool:
+    return bool(condition["status"] == "True")
+
+
+def _conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
+    return [{**one, "lastProbeTime": one["lastTransitionTime"]} for one in with_conditions(obj, *found)]
+
+
+def _with_index(container: Object) -> Object:
+    """Return a container that sees the index of its pod, unless it has another variable of that name."""
+    known = container.get("env") or []
+    if any(one["name"] == _VARIABLE for one in known):
+        return container
+    return {**container, "env": [*known, {"name": _VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": _PATH}}}]}
 
 
 def _indexed(spec: Object) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from calendar import timegm
+from collections.abc import Iterable
 
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
+_ENDED = ("Succeeded", "Failed")
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -24,7 +26,12 @@ def is_terminating(pod: Object) -> bool:
 
 def is_active(pod: Object) -> bool:
     """Return whether the pod is neither finished nor being deleted."""
-    return not is_terminating(pod) and pod_phase(pod) not in ("Succeeded", "Failed")
+    return not is_terminating(pod) and pod_phase(pod) not in _ENDED
+
+
+def count_terminating(pods: Iterable[Object]) -> int:
+    """Return how many pods are being deleted and have not finished."""
+    return sum(is_terminating(pod) and pod_phase(pod) not in _ENDED for pod in pods)
 
 
 def is_ready(pod: Object) -> bool:
@@ -39,7 +46,12 @@ def seconds_until_available(pod: Object, seconds: int) -> float:
     since = _readiness(pod).get("lastTransitionTime")
     if not seconds or not since:
         return 0.0
-    return max(0.0, timegm(time.strptime(since, _FORM)) + seconds - clock.time())
+    return max(0.0, seconds_since_epoch(since) + seconds - clock.time())
+
+
+def seconds_since_epoch(text: str) -> int:
+    """Return a time of an object in seconds since 1970."""
+    return timegm(time.strptime(text, _FORM))
 
 
 def _readiness(pod: Object) -> Object:

@@ -10,6 +10,7 @@ from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
 from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 
 _AT_ONCE = 64  # concurrent requests
 _BURST = 500  # pods created in one reconciliation, as in the real controller
@@ -35,7 +36,7 @@ class ReplicaSets(OwnerController):
             for one in active[missing:]:
                 await self.delete_owned(one)
             del active[missing:]
-        await self._report(key, obj, active, failure)
+        await self._report(key, obj, active, pods.count_terminating(made), failure)
         if failure:
             raise CannotMake(failure)
 
@@ -50,7 +51,7 @@ class ReplicaSets(OwnerController):
                     raise outcome
         return ""
 
-    async def _report(self, key: str, obj: Object, active: list[Object], failure: str) -> None:
+    async def _report(self, key: str, obj: Object, active: list[Object], terminating: int, failure: str) -> None:
         ready, available, rest = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.requeue_after(key, rest)
@@ -65,4 +66,6 @@ class ReplicaSets(OwnerController):
             "observedGeneration": obj["metadata"]["generation"],
             "conditions": [one for one in found if one["type"] != _FAILURE or failure] or None,
         }
+        if has("DeploymentReplicaSetTerminatingReplicas"):
+            status["terminatingReplicas"] = terminating
         await ask.report_status(self.api, REPLICA_SETS, obj, status)
