@@ -16,6 +16,7 @@ from podless.runtime.release import has
 from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
+from podless.schema.plain import PlainParts
 from podless.schema.rules import Expressions
 
 # maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
@@ -42,7 +43,8 @@ def structural(
     checked. options: errors that an update may repeat because the old definition had them.
     """
     options = options or KeywordOptions()
-    skip = plain.find_plain_parts(schema)
+    parts = plain.find_plain_parts(schema)
+    skip = parts.ids
     errors = shape.check_shape(schema, path, skip)
     if errors:
         return errors
@@ -62,24 +64,20 @@ def structural(
             errors += found
             compiled = None if found else rules
     errors += keywords.validate_keywords(schema, path, options, compiled, skip)
-    if options.patterns and (cost := compile_cost(schema)) > MOST:
+    if options.patterns and (cost := compile_cost(schema, parts)) > MOST:
         text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
         errors.append(field.invalid(path, "", text))
     return errors or late
 
 
-def compile_cost(schema: dict[str, Any]) -> float:
+def compile_cost(schema: dict[str, Any], parts: PlainParts | None = None) -> float:
     """Estimate the nanoseconds to compile all patterns of a schema, which the first object of the kind may need.
 
-    Patterns that are too expensive count as 0, because they are rejected.
+    parts: the plain parts of the schema, if they are known. Patterns that are too expensive count as 0, because they
+    are rejected.
     """
-    texts = plain.find_texts(schema, "pattern")
-    if texts is not None and (cost := _price_patterns(texts)) <= MOST:
-        return cost  # more than the exact cost if a default has such a field, but still little
-    return _price_patterns({node["pattern"] for node in walk_nodes(schema) if node.get("pattern")})
-
-
-def _price_patterns(texts: set[str]) -> float:
+    parts = parts if parts is not None else plain.find_plain_parts(schema)
+    texts = {node["pattern"] for node in walk_nodes(schema, parts.ids) if node.get("pattern")} | parts.patterns
     return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MOST)
 
 
@@ -122,7 +120,7 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     """Return a real server's warnings for a schema: formats that it does not check."""
     if not plain.mentions_any(schema, b'"format":'):
         return []
-    skip = plain.find_plain_parts(schema)
+    skip = plain.find_plain_parts(schema).ids
     if shape.check_shape(schema, path, skip):
         return []
     found: list[str] = []

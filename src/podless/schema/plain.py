@@ -6,18 +6,16 @@ test checks that they find no error there.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
-from podless.runtime.meter import charge, each
+from podless.runtime.meter import FEW, charge, each
 from podless.schema import formats, regex
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
-_BYTES = 256  # bytes that are searched in the time of one step of a walk
-_LONG = 1 << 18  # bytes of JSON from which on a walk, which can be suspended, is better
 _DEEPEST = 50  # deeper parts are left to the walk that checks the depth
 
 
@@ -41,10 +39,6 @@ def _texts(value: Any) -> bool:
     return value.__class__ is list and all(item.__class__ is str for item in each(value))
 
 
-def _pattern(value: Any) -> bool:
-    return value.__class__ is str and not regex.find_problem(value)
-
-
 # keyword -> function that returns whether its value is valid at any place
 _FINE: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
@@ -57,70 +51,75 @@ _FINE: dict[str, Callable[[Any], bool]] = {
     "required": _texts,
     "enum": _texts,
     "nullable": _flag,
-    "pattern": _pattern,
 }
 
 
 def mentions_any(schema: Schema, *texts: bytes) -> bool:
-    """Return whether the JSON of a schema contains one of the texts. This costs less than a walk."""
-    encoded = _encode(schema)
-    return encoded is None or any(text in encoded for text in each(texts))
-
-
-def find_texts(schema: Schema, name: str) -> set[str] | None:
-    """Return the texts under a name anywhere in the JSON of a schema, in its defaults and examples, too.
-
-    This costs less than a walk. Returns None for a schema that nests too deeply, or is too long for one step.
-    """
-    encoded = _encode(schema)
-    if encoded is None or len(encoded) > _LONG:
-        return None
-    found = re.findall(rb'"%b":("[^"\\]*+(?:\\.[^"\\]*+)*+")' % name.encode(), encoded)
-    charge(len(encoded) // _BYTES)
-    return {serializer.decode_json(text) for text in each(found)}
-
-
-def _encode(schema: Schema) -> bytes | None:
-    """Return the JSON of a schema, None if it nests too deeply."""
+    """Return whether the JSON of a schema contains one of the texts, or nests too deeply. It costs less than a walk."""
     try:
-        return serializer.looked_at(schema)
+        encoded = serializer.looked_at(schema)
     except RecursionError:
-        return None
+        return True
+    return any(text in encoded for text in each(texts))
 
 
-def find_plain_parts(schema: Schema) -> Collection[int]:
-    """Return the ids of the nodes below the root that are certainly valid with all their children, in any position."""
-    found: set[int] = set()
+@dataclass(slots=True)
+class PlainParts:
+    """What one walk through a schema has found.
+
+    ids: of the nodes below the root that are certainly valid with all their children, in any position. patterns: of all
+    nodes that the walk reached, which are at least these and their parents.
+    """
+
+    ids: set[int] = field(default_factory=set)
+    patterns: set[str] = field(default_factory=set)
+
+
+def find_plain_parts(schema: Schema) -> PlainParts:
+    """Walk a schema, and return its plain parts."""
+    found = PlainParts()
+    charge(1)
     _plain(schema, 0, found)
-    found.discard(id(schema))  # the root has more rules
+    found.ids.discard(id(schema))  # the root has more rules
     return found
 
 
-def _plain(node: Any, depth: int, found: set[int]) -> bool:
-    """Return whether a node is plain. Adds the ids of its plain children to `found`."""
-    charge(1)
+def _plain(node: Any, depth: int, found: PlainParts) -> bool:
+    """Return whether a node is plain. Adds what is below it to `found`. Its parent charges for it."""
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
+    if len(node) > FEW:
+        charge(len(node))
     kind = node.get("type")
     plain = kind.__class__ is str and kind in _TYPES and (kind != "array" or node.get("items").__class__ is dict)
-    for name, value in each(node).items():
+    for name, value in node.items():
         if name == "type" or (name == "description" and value.__class__ is str):
             continue
         if name == "properties":
             if value.__class__ is not dict:
                 return False
-            for part in each(value).values():
+            few = len(value) <= FEW
+            charge(len(value) + 1 if few else 1)
+            for part in value.values():
+                if not few:
+                    charge(1)
                 if not _plain(part, depth + 1, found):
                     plain = False
         elif name == "items" or name == "additionalProperties":
+            charge(1)
             if not _plain(value, depth + 1, found) or "properties" in node:
                 plain = False
         elif name == "format":
             plain = plain and value.__class__ is str and formats.is_known(value, (kind or "",))
+        elif name == "pattern":
+            if value.__class__ is str and not regex.find_problem(value):
+                found.patterns.add(value)
+            else:
+                plain = False
         else:
             fine = _FINE.get(name)
             if fine is None or not fine(value):
                 plain = False
     if plain:
-        found.add(id(node))
+        found.ids.add(id(node))
     return plain

@@ -82,7 +82,7 @@ def _coerce_defaults(spec: Object) -> None:
     for schema in shared.list_schemas(spec):
         if not plain.mentions_any(schema, b'"default":{', b'"default":['):
             continue
-        for node in walk_nodes(schema, plain.find_plain_parts(schema)):
+        for node in walk_nodes(schema, plain.find_plain_parts(schema).ids):
             value = node.get("default")
             if not isinstance(value, dict | list):
                 continue
