@@ -38,6 +38,8 @@ _PAGE = 200  # objects per page of the scan
 _MEANWHILE = 0.02  # seconds between two checks whether requests wait for the store
 _REMEMBERED = 10_000  # cached uids of owners that do not exist
 _AT_ONCE = 0.001  # seconds of a commit in which its changes are followed; the rest is followed in slices
+_LITTLE = 1 << 15  # bytes that are searched in a few microseconds
+_REFERENCES, _DELETION = b'"ownerReferences":', b'"deletionTimestamp":'
 _STEPS = 4  # of a look for an owner, which takes 4 us
 _FEW = 64  # owners and dependents of an object whose change is followed at once
 
@@ -78,15 +80,23 @@ class Garbage(Controller):
         """Follow the changes of a commit: at once if they are short, else behind the writes."""
         waiting, until = self._unfollowed, time.perf_counter() + _AT_ONCE
         for change in changes:
+            key, value = change.key, change.record.stored.data if change.record is not None else None
             if self._scanning is not None:
-                self._scanning.add(change.key)
-            state = _State(change.key, change.record.stored.data if change.record is not None else None)
-            if waiting or self._following.locked() or not self._is_short(state) or time.perf_counter() > until:
+                self._scanning.add(key)
+            in_turn = bool(waiting) or self._following.locked()
+            if value is not None and len(value) <= _LITTLE and not in_turn and not self._concerns(key, value):
+                continue  # most writes
+            state = _State(key, value)
+            if in_turn or not self._is_short(state) or time.perf_counter() > until:
                 waiting.append(state)
             else:
                 self._follow_state(state)
         if waiting:
             self.queue.add(_CHANGES)
+
+    def _concerns(self, key: str, value: bytes) -> bool:
+        """Return whether an object has or had owners, or may wait for its dependents."""
+        return _REFERENCES in value or _DELETION in value or bool(self._graph.owners(key))
 
     def _is_short(self, state: _State) -> bool:
         if len(self._graph.owners(state.key)) > _FEW:
@@ -113,7 +123,7 @@ class Garbage(Controller):
 
     def _written(self, key: str, value: bytes) -> None:
         before = self._graph.owners(key)
-        if b'"ownerReferences":' in value:
+        if _REFERENCES in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
             self._graph.put_owners(
                 key, [GraphOwner.read_reference(one) for part in each_part(references) for one in part]
@@ -124,7 +134,7 @@ class Garbage(Controller):
         if before:
             held = {owner.uid for owner in each(self._graph.owners(key)) if owner.blocks}
             self._look_at_owners(key, [owner for owner in each(before) if owner.blocks and owner.uid not in held])
-        if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
+        if _DELETION in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._queue_object(key)
 
     def _look_at_owners(self, key: str, owners: Sequence[GraphOwner]) -> None:

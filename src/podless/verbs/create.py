@@ -14,58 +14,59 @@ from podless.store import Conflicted, Record
 from podless.structs.gated import drop_gated
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
-from podless.verbs.runner import PARSE, Checks, Stages, Write
+from podless.verbs.runner import PARSE, Checks, Stages, Wait, Write
 
 _NAMES_TRIED = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
 
 
 async def create_object(api: API, call: Call) -> Single:
     """Create the object in the body. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    write = Write(call, options.read_write_options(call, "CreateOptions"))
-    await READ.run(api, write)
-    return await insert_object(api, write)
+    return await _insert(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
 
 
 async def make_object(api: API, write: Write) -> Single:
     """Create an object that another verb has decoded. Raises as `create_object` does."""
-    await ADMIT.run(api, write)
-    return await insert_object(api, write)
+    return await _insert(api, write, MAKE)
 
 
-async def insert_object(api: API, write: Write) -> Single:
-    """Store a new object after admission. Raises as `create_object` does."""
-    call, kind = write.call, write.call.kind
-    metadata, told = write.obj["metadata"], len(call.warnings)
-    attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    if attempts > 1 or admit.allocates_resources(api, write):
-        await KEPT.run(api, write)
+async def _insert(api: API, write: Write, stages: tuple[Stages[Write], Stages[Write]]) -> Single:
+    """Run the stages and store the object. Try again while a generated name or an allocation is taken."""
+    call, dry_run = write.call, write.options.dry_run
     while True:
         try:
-            return await _insert(api, write)
+            await stages[dry_run].run(api, write)
+            return await _show(api, write) if dry_run else await _store(api, write)
         except AllocationConflict:
             pass
         except Conflicted as conflict:
-            attempts -= 1
-            if not attempts:
-                existing = api.find_written(kind, conflict.current) if conflict.current is not None else None
+            write.tries -= 1
+            if not write.tries:
+                existing = api.find_written(call.kind, conflict.current) if conflict.current is not None else None
                 raise _name_in_use(call, write.obj["metadata"], existing) from None
-        await AGAIN.run(api, write)
-        del call.warnings[told:]
+        stages = AGAIN
+        del call.warnings[write.warned :]
 
 
-async def _insert(api: API, write: Write) -> Single:
-    """Run the stages after admission and store the object. Raises Conflicted if the name is in use."""
+async def _store(api: API, write: Write) -> Single:
+    """Store the object. Raises Conflicted if the name is in use."""
+    assert write.stored is not None
     kind = write.call.kind
-    dry_run = write.options.dry_run
-    await (PREPARE if dry_run else STORE).run(api, write)
-    key = kind.key(write.obj["metadata"].get("namespace", ""), write.obj["metadata"]["name"])
-    if not dry_run:
-        assert write.stored is not None
-        return Single(await storage.put_object(api, kind, key, write.stored, write.along, write.obj), None, 201)
+    entry = await storage.put_object(api, kind, _key(write), write.stored, write.along, write.obj)
+    return Single(entry, None, 201)
+
+
+async def _show(api: API, write: Write) -> Single:
+    """Return the answer of a dry run. Raises Conflicted if the name is in use."""
+    kind, key = write.call.kind, _key(write)
     shown = await api.converter.round_trip(kind, write.call.version, write.obj)
     if (existing := (await api.load_collection(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
     return Single(None, shown, 201)
+
+
+def _key(write: Write) -> str:
+    metadata = write.obj["metadata"]
+    return write.call.kind.key(metadata.get("namespace", ""), metadata["name"])
 
 
 def strip_server_fields(write: Write) -> None:
@@ -92,9 +93,27 @@ def own_fields(write: Write) -> None:
     fieldmanager.fields_of_created(write.call, write.obj, write.options.manager)
 
 
-def keep_copy(write: Write) -> None:
+def _may_repeat(api: API, write: Write) -> bool:
+    """Return whether a name or an allocation is chosen for the object, which another write can take first."""
+    return _generates_name(write.obj["metadata"]) or admit.allocates_resources(api, write)
+
+
+def _generates_name(metadata: Object) -> bool:
+    return bool(metadata.get("generateName") and not metadata.get("name"))
+
+
+def _copy_object(write: Write) -> None:
+    write.given, write.warned = view.copy_object(write.obj), len(write.call.warnings)
+    if _generates_name(write.obj["metadata"]):
+        write.tries = _NAMES_TRIED
+
+
+_KEPT: Final = Stages[Write](_copy_object)
+
+
+async def _keep_copy(api: API, write: Write) -> None:
     """Keep the object as admission left it, in case a name or an allocation must be chosen again."""
-    write.given = view.copy_object(write.obj)
+    await _KEPT.run(api, write)
 
 
 def begin_again(write: Write) -> None:
@@ -117,7 +136,7 @@ def reset_fields(write: Write) -> None:
     strategy.prepare_create(call.version, write.obj)
 
 
-# the stages of a create: READ, then STORE; other verbs share the tuples between them
+READ: Final = (PARSE, steps.read_body, strip_server_fields, steps.drop_repeated_owners)
 ADMITTED: Final = (
     fit_namespace,
     refuse_while_terminating,
@@ -125,11 +144,8 @@ ADMITTED: Final = (
     admit.MUTATE,
     steps.drop_owners_repeated_by_admission,
     fit_namespace,
+    Wait[Write](_keep_copy, _may_repeat),
 )
-READ: Final = Stages[Write](PARSE, steps.read_body, strip_server_fields, steps.drop_repeated_owners, *ADMITTED)
-ADMIT: Final = Stages[Write](*ADMITTED)
-KEPT: Final = Stages[Write](keep_copy)
-AGAIN: Final = Stages[Write](begin_again)
 PREPARED: Final = (
     identify_object,
     reset_fields,
@@ -137,9 +153,11 @@ PREPARED: Final = (
     Checks[Write](steps.validate_new),
     admit.VALIDATE,
 )
-PREPARE: Final = Stages[Write](*PREPARED)
 INSERTED: Final = (steps.check_new_revision, *steps.STORED)
-STORE: Final = Stages[Write](*PREPARED, *INSERTED)
+# of a write and of a dry run
+CREATE: Final = Stages[Write](*READ, *ADMITTED, *PREPARED, *INSERTED), Stages[Write](*READ, *ADMITTED, *PREPARED)
+MAKE: Final = Stages[Write](*ADMITTED, *PREPARED, *INSERTED), Stages[Write](*ADMITTED, *PREPARED)
+AGAIN: Final = Stages[Write](begin_again, *PREPARED, *INSERTED), Stages[Write](begin_again, *PREPARED)
 
 
 def _name_in_use(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

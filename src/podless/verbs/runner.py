@@ -39,8 +39,8 @@ class Write:
     answer: the answer, if it is not the stored object. shown: returns the object for admission, if not obj. refused:
     fields that the user may not write, reported with other errors. added: approximate bytes that admission added.
     loose: prune the object after validation, not before. shared: obj shares parts with old. warned: number of warnings
-    before the present attempt. done: finished stages of the present group. plugins: of the present admission phase.
-    begun: the rest of a sliced `Wait` whose first step has run.
+    before the present attempt. tries: attempts that are left to find a free name. done: finished stages of the present
+    group. plugins: of the present admission phase. begun: the rest of a sliced `Wait` whose first step has run.
     """
 
     given: Object
@@ -57,6 +57,7 @@ class Write:
     loose = False
     shared = False
     warned = 0
+    tries = 1
     done = 0
     plugins: Sequence[Plugin] = ()
     begun: Coroutine[Any, Any, None] | None = None
