@@ -95,6 +95,7 @@ def test_past_states_and_events_are_those_of_the_model(
                 else:
                     replayed[event.key] = event.after.revision
             assert replayed == world.history[-1]
+        assert all(entry.revision >= collection.oldest for entry in collection.entries_under(PREFIX)[0])
         collection.index_label("n")
         for wanted in ("3", "5"):
             held = [entry.key for entry in collection.entries_under(PREFIX)[0] if entry.labels["n"] == wanted]
@@ -185,7 +186,7 @@ async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_me
 
     monkeypatch.setattr(world.store, "read_page", slow)
     await asyncio.gather(*(collection.load() for _ in range(5)))
-    assert (asked, world.cache.loading) == (4, 0)
+    assert (asked, world.cache.loading, collection.oldest) == (4, 0, 1)
     assert {entry.key: entry.revision for entry in collection.entries_under(PREFIX)[0]} == world.history[-1]
     assert len(await collection.changes_since(7, 0)) == 3
     await world.store.close()

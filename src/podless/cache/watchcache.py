@@ -52,6 +52,7 @@ class WatchCache:
     """The objects under one prefix of the store.
 
     floor: changes at or before this revision are not in the window. changed: no change is later than this revision.
+    oldest: no object was written before this revision.
     """
 
     def __init__(self, cache: Whole, store: Store, where: Keys) -> None:
@@ -60,6 +61,7 @@ class WatchCache:
         self.loaded = False
         self.floor = 0
         self.changed = 0
+        self.oldest = 0
         self._cache = cache
         self._store = store
         self._read_record = cache.read
@@ -145,7 +147,7 @@ class WatchCache:
 
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
-        after = ""
+        after, self.oldest = "", revision
         part = _PART if self._read_record is None else _LOOKED_AT
         rest = Rest()
         while True:
@@ -154,6 +156,7 @@ class WatchCache:
             with pause_gc():
                 for record in records:
                     entries[record.key] = self.make_entry(record)
+            self.oldest = min([self.oldest, *(record.revision for record in records)])
             if not after:
                 return entries
             await rest.wait_rest(time.perf_counter() - began)

@@ -95,7 +95,7 @@ def is_quick_list(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     """Return whether an answer is a list of a few objects as they are stored, which need not be made in slices."""
     if form is not PLAIN or not isinstance(outcome, Many) or len(outcome.entries) > lists.LONG:
         return False
-    return not view.find_indirect(call.kind, call.version, outcome.entries)
+    return not view.find_indirect(call.kind, call.version, outcome.entries, outcome.oldest)
 
 
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
@@ -105,7 +105,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
     binary = struct is not None or form.media == PROTOBUF
-    left = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries)
+    left = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries, outcome.oldest)
 
     def make(some: Sequence[Entry]) -> None:
         for entry in some:
@@ -266,7 +266,7 @@ def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] |
         return [serializer.encode_json(_partials(call, page, form))]
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
-    items = view.encode_bodies(kind, version, page.entries)
+    items = view.encode_bodies(kind, version, page.entries, page.oldest)
     if kind.strategy.ordered:
         meta = serializer.encode_json(lists.list_metadata(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()

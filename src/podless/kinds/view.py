@@ -74,11 +74,16 @@ def is_direct(kind: Kind, version: Version, entry: Entry) -> bool:
     return version.name == kind.storage_version and entry.revision > kind.changed and kind.reads_as_stored
 
 
-def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Return the entries that are not direct. Does not loop in Python over long lists, which have few of them."""
+def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry], oldest: int = 0) -> Sequence[Entry]:
+    """Return the entries that are not direct. Does not loop in Python over long lists, which have few of them.
+
+    oldest: no entry was written before this revision.
+    """
     if version.name != kind.storage_version or not kind.reads_as_stored:
         return entries
     changed = kind.changed
+    if oldest > changed:
+        return ()
     if min(map(_REVISION, entries), default=changed + 1) > changed:
         return ()
     return [entry for entry in entries if entry.revision <= changed]
@@ -189,9 +194,9 @@ def encode_item(kind: Kind, version: Version, entry: Entry) -> bytes:
     return b"{" + whole[len(head) :] if head and whole.startswith(head) else whole
 
 
-def encode_bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
-    """Encode several entries, as `encode_body` does."""
-    if find_indirect(kind, version, entries):
+def encode_bodies(kind: Kind, version: Version, entries: Sequence[Entry], oldest: int = 0) -> list[bytes]:
+    """Encode several entries, as `encode_body` does. oldest: no entry was written before this revision."""
+    if find_indirect(kind, version, entries, oldest):
         return [encode_body(kind, version, entry) for entry in entries]
     return list(map(_BODY, entries))
 

@@ -81,12 +81,16 @@ class Single(NamedTuple):
 
 
 class Many(NamedTuple):
-    """A list or a page of one. token: continue token, "" at the end. remaining: None if it is not shown."""
+    """A list or a page of one. token: continue token, "" at the end. remaining: None if it is not shown.
+
+    oldest: no entry was written before this revision; 0 if unknown.
+    """
 
     entries: Sequence[Entry]
     revision: int
     token: str = ""
     remaining: int | None = None
+    oldest: int = 0
 
 
 class AnswerDocument(NamedTuple):

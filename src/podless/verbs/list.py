@@ -171,8 +171,10 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if limit and revision < api.store.compacted:
         return await _page_past(api, call, collection, revision, start, limit, match)
     if match is None:
+        oldest = collection.oldest if collection.is_loaded_at(revision) else 0
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
-        return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
+        next_token = _next(call, entries, revision) if remaining else ""
+        return Many(entries, revision, next_token, remaining or None, oldest)
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a conversion webhook may change labels
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
