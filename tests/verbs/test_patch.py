@@ -200,6 +200,20 @@ def test_an_integer_of_a_built_in_kind_has_no_point_in_a_patch_that_keeps_it_as_
     client.send("DELETE", f"{path}/whole")
 
 
+@pytest.mark.parametrize("number", ["9223372036854775808", "123456789012345678901234", "1e30", "1e3", "1e-7"])
+def test_a_number_that_does_not_fit_is_shown_as_it_was_sent(client: Client, number: str) -> None:
+    path = "/api/v1/namespaces/default/endpoints"
+    client.post(path, {"metadata": {"name": "numbers"}})
+    why = f"cannot unmarshal number {number} into Go struct field EndpointPort.subsets.ports.port of type int32"
+    subsets = f'[{{"ports":[{{"port":{number}}}]}}]'
+    bodies = {MERGE: f'{{"subsets":{subsets}}}', JSON: f'[{{"op":"add","path":"/subsets","value":{subsets}}}]'}
+    for form, body in bodies.items():
+        told = client.send("PATCH", f"{path}/numbers", body.encode(), Content_Type=form)
+        assert told.status == 422
+        assert told.body["message"].endswith(why)
+    client.send("DELETE", f"{path}/numbers")
+
+
 def test_a_patch_that_does_nothing_leaves_the_owners_of_fields(client: Client) -> None:
     group = f"g{uuid.uuid4().hex[:8]}.example.com"
     assert client.post(CRDS, definition(group, subresources={"status": {}})).status == 201

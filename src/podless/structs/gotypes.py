@@ -305,11 +305,12 @@ class Union(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Read the value by its form; None if no form matches and none rejects it."""
-        if type(value) not in self.forms:
+        kind = float if isinstance(value, float) else type(value)  # a number that prints as it was sent is a float
+        if kind not in self.forms:
             if self.refusal:
                 raise Mismatch("", "", self.refusal, fatal=True)
             return None
-        form = self.forms[type(value)]
+        form = self.forms[kind]
         if form is None:
             return value
         try:

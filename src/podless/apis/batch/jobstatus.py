@@ -144,7 +144,7 @@ def _pods(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     terminating, ready, active = (new.status.get(name) or 0 for name in ("terminating", "ready", "active"))
     if terminating > 0 and new.finished and (not old.finished or _differs(new, old, "terminating")):
         yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
-    if ready > active and _differs(new, old, "ready", "active"):
+    if new.status.get("ready") is not None and ready > active and _differs(new, old, "ready", "active"):
         yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
 
 

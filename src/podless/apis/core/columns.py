@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from podless.apis.core.podcolumns import PODS
+from podless.apis.core.podcolumns import PODS, read_conditions
 from podless.apis.shared.columns import (
     AGE,
     NAME,
@@ -71,8 +71,9 @@ def _first_seen(obj: Object) -> str:
 
 
 def _last_seen(obj: Object) -> str:
-    last = at(obj, "lastTimestamp") or at(obj, "deprecatedLastTimestamp") or _first_seen(obj)
-    return str(at(obj, "series", "lastObservedTime") or last)
+    if obj.get("series") is not None:
+        return str(at(obj, "series", "lastObservedTime"))
+    return str(at(obj, "lastTimestamp") or at(obj, "deprecatedLastTimestamp") or _first_seen(obj))
 
 
 def _regarding(obj: Object) -> str:
@@ -97,8 +98,9 @@ def _message(obj: Object) -> str:
 
 
 def _event_count(obj: Object) -> int:
-    count = at(obj, "count", default=0) or at(obj, "deprecatedCount", default=0) or 1
-    return int(at(obj, "series", "count", default=count))
+    if obj.get("series") is not None:
+        return int(at(obj, "series", "count", default=0))
+    return int(at(obj, "count", default=0) or at(obj, "deprecatedCount", default=0) or 1)
 
 
 EVENTS = (
@@ -146,7 +148,7 @@ def _node_info(field: str) -> Callable[[Object], str]:
 
 def _kernel(obj: Object) -> str:
     kernel, machine = _node_info("kernelVersion")(obj), at(obj, "status", "nodeInfo", "architecture")
-    return f"{kernel} ({machine})" if has("MachinesOfKernels") and machine and kernel != "<unknown>" else kernel
+    return f"{kernel} ({machine})" if has("MachinesOfKernels") and machine else kernel
 
 
 # persistent volumes and claims
@@ -222,6 +224,7 @@ def _service_port(port: Object) -> str:
     return f"{at(port, 'port')}{on_nodes}/{at(port, 'protocol')}"
 
 
+CONDITIONS = {"pods": read_conditions}
 COLUMNS: Columns = {
     "componentstatuses": (
         NAME,

@@ -35,6 +35,7 @@ _GONE = {
     "storageos": "deprecated in v1.22, non-functional in v1.25+",
     "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
 }
+_SHOWN = {"storageos": "storageOS"}  # names in warnings that differ from those in JSON
 _RECYCLE = (
     "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach "
     "is to use dynamic provisioning."
@@ -100,7 +101,8 @@ class PersistentVolumeStrategy(StatusStrategy):
         found += nodelabels.of_terms(
             required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
         )
-        return found + [f"spec.{name}: {text}" for name, text in _GONE.items() if wanted.get(name) is not None]
+        gone = [(name, text) for name, text in _GONE.items() if wanted.get(name) is not None]
+        return found + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in gone]
 
 
 def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:

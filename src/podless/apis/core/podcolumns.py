@@ -9,7 +9,7 @@ from podless.apis.shared.columns import AGE, NAME, NONE, Age, Lapse, Object, Rea
 from podless.runtime.meter import each
 
 _GONE = "NodeLost"
-_ENDED = ("Succeeded", "Failed")
+_ENDED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
 
 
 class _ContainerStates(NamedTuple):
@@ -118,6 +118,14 @@ def _readiness_gates(obj: Object) -> str:
 def _or_none(path: str) -> Reader:
     read = text(path)
     return lambda obj: read(obj) or NONE
+
+
+def read_conditions(obj: Object) -> list[Object]:
+    """Return the conditions of a pod's row: Completed for a pod that has ended."""
+    phase = at(obj, "status", "phase")
+    if phase not in _ENDED:
+        return []
+    return [{"type": "Completed", "status": "True", "reason": phase, "message": _ENDED[phase]}]
 
 
 PODS = (

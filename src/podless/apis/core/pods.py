@@ -10,7 +10,7 @@ from podless.apis.podspec import selectors as selecting
 from podless.apis.podspec.amounts import qos_class
 from podless.apis.podspec.statuses import validate_status_update as check_status
 from podless.apis.podspec.template import validate_new_pod
-from podless.apis.podspec.updates import is_same, validate_ephemeral_update, validate_pod_update, validate_resize
+from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR
 from podless.apis.podspec.warnings import warn_of_pod as pod_warnings
 from podless.apis.shared.carried import TOLD, keep_parts
@@ -114,7 +114,7 @@ class PodStrategy(DescribedStrategy):
         ]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return not is_same(obj["spec"], old["spec"])
+        return bool(obj["spec"] != old["spec"])
 
     status_resets = (("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences"))
 

@@ -6,15 +6,13 @@ from podless.apis.shared import checks
 from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
 
 
 class IPAddressStrategy(TypedStrategy):
     """Strategy of IPAddress."""
-
-    metadata = MetadataPolicy(on_update=(0, 1))
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         return addresses.canonical_faults(name)

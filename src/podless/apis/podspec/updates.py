@@ -88,7 +88,7 @@ def _update(spec: Object, old: Object) -> Errors:
     munged = _munged(spec, old)
     if old.get("schedulingGates"):
         yield from gates.validate_gated_selectors(munged, old)
-    if not is_same(munged, old):
+    if munged != old:
         yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(POD_SPEC, old, munged))
 
 
@@ -168,7 +168,7 @@ def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
         name = before.get("name", "")
         if name not in now:
             found.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
-        elif not is_same(before, now[name]):
+        elif before != now[name]:
             shown = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
             text = f"existing ephemeral containers {quote(name)} may not be changed\n{shown}"
             found.append(field.forbidden(where, text))
@@ -254,7 +254,7 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
         {name: value for name, value in each(one).items() if name not in ("containers", "initContainers", "resources")}
         for one in (spec, old)
     ]
-    if not wrong and not count and not is_same(*rest):
+    if not wrong and not count and rest[0] != rest[1]:
         yield field.forbidden("spec", _ONLY)
 
 

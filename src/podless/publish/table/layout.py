@@ -34,13 +34,14 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 class TableLayout:
     """Compiled columns. Their definitions are created when a table first needs them.
 
-    group: of the structs that the columns show. order: the sort key of a list's rows, if any. searches: columns search
-    whole objects; readers then take the result of `reader_argument`.
+    group: of the structs that the columns show. order: the sort key of a list's rows, if any. conditions: returns those
+    of a row. searches: columns search whole objects; readers then take the result of `reader_argument`.
     """
 
     columns: tuple[PrinterColumn, ...]
     group: str = ""
     order: Reader | None = None
+    conditions: Callable[[Object], list[Object]] | None = None
     searches: bool = False
 
     def reader_argument(self, obj: Object) -> Any:
@@ -116,7 +117,8 @@ def built_in(group: str, plural: str) -> TableLayout:
     own = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
     if any(column.releases for column in own):
         own = tuple(column for column in own if CURRENT.get().covers(column.releases))
-    return TableLayout(own, group, getattr(module, "ORDERS", {}).get(plural))
+    order, conditions = (getattr(module, name, {}).get(plural) for name in ("ORDERS", "CONDITIONS"))
+    return TableLayout(own, group, order, conditions)
 
 
 def custom_layout(given: Sequence[Column] | None) -> TableLayout:

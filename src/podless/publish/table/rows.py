@@ -47,7 +47,9 @@ def make_row(
     if not steady:
         lead = lead.removesuffix(b",")
     shown_object = [body] if body else _pieces(included_object(obj, include, version))
-    shown_object[0] = b'%b%b],"object":%b' % (lead, cells, shown_object[0])
+    conditions = shown.conditions(obj) if shown.conditions is not None else None
+    noted = b'"conditions":%b,' % serializer.encode_json(conditions) if conditions else b""
+    shown_object[0] = b'%b%b],%b"object":%b' % (lead, cells, noted, shown_object[0])
     shown_object[-1] += b"}"
     return (*pieces, *shown_object)
 

@@ -47,7 +47,10 @@ def make_table(
 
 
 def _row(shown: TableLayout, obj: Object, include: str, version: str, now: float | None) -> Object:
-    return {"cells": shown.cells(obj, now), "object": included_object(obj, include, version)}
+    row: Object = {"cells": shown.cells(obj, now)}
+    if shown.conditions is not None and (conditions := shown.conditions(obj)):
+        row["conditions"] = conditions
+    return row | {"object": included_object(obj, include, version)}
 
 
 def included_object(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
