@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless import Server
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
 from tests.eventually import until
 
@@ -76,3 +77,49 @@ def test_old_sets_are_forgotten(home: Namespace) -> None:
     home.client.merge(where, NEW)
     passed(home, where, "2")
     until(lambda: len(home.client.get(home.path("replicasets", "apps/v1")).body["items"]) == 1)
+
+
+def progressing(obj: dict[str, Any]) -> tuple[str, str]:
+    found = next(one for one in obj["status"]["conditions"] if one["type"] == "Progressing")
+    return found["status"], found["reason"]
+
+
+def test_sets_have_the_annotations_of_their_deployment(home: Namespace) -> None:
+    where = home.make("apps/v1", "Deployment", "web", SPEC)
+    passed(home, where, "1")
+    home.client.merge(where, {**NEW, "metadata": {"annotations": {"note": "x"}}})
+    sets = home.path("replicasets", "apps/v1")
+
+    def notes() -> list[dict[str, str]]:
+        return [
+            {name.rpartition("/")[2]: text for name, text in one["metadata"]["annotations"].items()}
+            for one in home.client.get(sets).body["items"]
+        ]
+
+    known = {"desired-replicas": "3", "max-replicas": "4"}
+    until(lambda: {"revision": "2", "note": "x", **known} in notes())
+    assert {"revision": "1", **known} in notes()
+    home.client.merge(where, {"spec": {"template": {"metadata": {"labels": {"v": None}}}, "minReadySeconds": 1}})
+    until(lambda: {"revision": "3", "revision-history": "1", "note": "x", **known} in notes())
+    assert 1 in [one["spec"].get("minReadySeconds") for one in home.client.get(sets).body["items"]]
+    assert home.client.get(where).body["metadata"]["generation"] == 3  # one for each change of a client
+
+
+def test_a_paused_one_says_so(home: Namespace) -> None:
+    where = home.make("apps/v1", "Deployment", "web", SPEC)
+    passed(home, where, "1")
+    home.client.merge(where, {"spec": {"paused": True, "replicas": 2}})
+    found = home.status(where, replicas=2, readyReplicas=2)
+    assert progressing(found) == ("Unknown", "DeploymentPaused")
+    home.client.merge(where, {"spec": {"paused": False}})
+    home.until(where, lambda obj: progressing(obj) == ("True", "NewReplicaSetAvailable"))
+
+
+def test_one_that_makes_no_progress_says_so() -> None:
+    with Server(controllers=["deployment"]) as server:
+        server.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": SPEC})
+        found = server.wait("deployment", "web", "object.?status.?replicas == optional.of(3)", 60)
+        assert progressing(found) == ("True", "ReplicaSetUpdated")
+        server.clock.advance(seconds=600)
+        late = "object.status.conditions.exists(one, one.reason == 'ProgressDeadlineExceeded')"
+        assert progressing(server.wait("deployment", "web", late, 60)) == ("False", "ProgressDeadlineExceeded")

@@ -41,16 +41,19 @@ async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> N
     await _patch(api, kind, obj["metadata"], changes, "")
 
 
-async def report_status(api: API, kind: Kind, obj: Object, status: Object) -> None:
-    """Write an object's status if it changes. Raises APIError."""
+async def report_status(api: API, kind: Kind, obj: Object, status: Object, metadata: Object | None = None) -> None:
+    """Write an object's status if it changes. Raises APIError.
+
+    metadata: changes of it; a write of the status does not increase the generation.
+    """
     known = obj.get("status") or {}
     changes = {name: value for name, value in status.items() if known.get(name) != value}
-    if changes:
-        await _patch(api, kind, obj["metadata"], {"status": changes}, "status")
+    if changes or metadata:
+        await _patch(api, kind, obj["metadata"], {"metadata": metadata or {}, "status": changes}, "status")
 
 
 async def _patch(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
-    changes = {"metadata": {"uid": metadata["uid"]}, **changes}
+    changes = {**changes, "metadata": {**changes.get("metadata", {}), "uid": metadata["uid"]}}
     with suppress(NotFound, Conflict):  # deleted, or replaced by another object with its name
         await patch.patch_object(api, _call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
 

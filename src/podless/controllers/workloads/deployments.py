@@ -6,14 +6,19 @@ import math
 from typing import Any
 
 from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
-from podless.controllers.workloads import ask, owned
+from podless.controllers.workloads import ask, owned, progress
 from podless.controllers.workloads.owned import OwnerController
-from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 
 _HASH = "pod-template-hash"
-_REVISION = "deployment.kubernetes.io/revision"
+_PREFIX = "deployment.kubernetes.io/"
+_REVISION, _HISTORY = f"{_PREFIX}revision", f"{_PREFIX}revision-history"
+_DESIRED, _MAX = f"{_PREFIX}desired-replicas", f"{_PREFIX}max-replicas"
+# annotations that are not copied to ReplicaSets
+_OWN = {_REVISION, _HISTORY, _DESIRED, _MAX, "kubectl.kubernetes.io/last-applied-configuration"}
+_OWN |= {"deprecated.deployment.rollback.to"}
+_MOST_HISTORY = 2000  # characters of a revision history
 _FAILURE = "ReplicaFailure"
 _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability.")
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
@@ -32,19 +37,20 @@ class Deployments(OwnerController):
         wanted = owned.hash_template(obj["spec"]["template"])
         new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == wanted), None)
         old = [one for one in sets if one is not new]
-        if not obj["spec"].get("paused"):
-            newest = max(map(_revision, sets), default=0)
-            if new is None:
-                await self._make(obj, wanted, newest + 1, _growth(obj, None, old))
-                return  # the creation queues the Deployment again
-            if _revision(new) < newest:
-                await ask.change_object(self.api, REPLICA_SETS, new, _marked(newest + 1))
-                await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(newest + 1))
+        revision, paused = max(map(_revision, old), default=0) + 1, obj["spec"].get("paused")
+        if new is not None:
+            await self._update(obj, new, revision)
+        elif not paused:
+            await self._make(obj, wanted, revision, _growth(obj, None, old))
+            return  # the creation queues the Deployment again
+        if new is not None and not paused:
             await self._step(obj, new, old)
             await self._forget(obj, old)
-        elif len(sets) == 1:
-            await self._scale(sets[0], obj["spec"]["replicas"])
-        await self._report(obj, new, old)
+        else:
+            active = [one for one in sets if _wanted(one)] or ([new] if new is not None else old[-1:])
+            if len(active) == 1:
+                await self._scale(obj, active[0], obj["spec"]["replicas"])
+        await self._report(key, obj, new, old)
 
     async def _make(self, obj: Object, wanted: str, revision: int, replicas: int) -> None:
         spec, template = obj["spec"], obj["spec"]["template"]
@@ -58,17 +64,40 @@ class Deployments(OwnerController):
         }
         if spec.get("minReadySeconds"):
             found["minReadySeconds"] = spec["minReadySeconds"]
-        metadata = {"name": f"{obj['metadata']['name']}-{wanted}", "labels": labels, **_marked(revision)["metadata"]}
-        await self.create_owned(obj, {"metadata": metadata, "spec": found})
-        await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(revision))
+        name = f"{obj['metadata']['name']}-{wanted}"
+        annotations = {**_shared(obj), _REVISION: str(revision), **_scaled(obj)}
+        await self.create_owned(
+            obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": found}
+        )
+        known = progress.read_conditions(obj)
+        if progress.has_deadline(obj):
+            said = f'Created new replica set "{name}"'
+            known = progress.set_condition(known, "Progressing", "True", "NewReplicaSetCreated", said)
+        await ask.report_status(self.api, DEPLOYMENTS, obj, {"conditions": known or None}, _marked(revision))
+
+    async def _update(self, obj: Object, new: Object, revision: int) -> None:
+        """Bring annotations and minReadySeconds of the new ReplicaSet up to date, and the Deployment's revision."""
+        known = new["metadata"].get("annotations") or {}
+        annotations = _shared(obj)
+        if (before := _revision(new)) < revision:
+            history = f"{known.get(_HISTORY, '')},{before}".lstrip(",")
+            if len(history) > _MOST_HISTORY:
+                history = history[-_MOST_HISTORY:].partition(",")[2]
+            annotations |= {_REVISION: str(revision), _HISTORY: history}
+        seconds = obj["spec"].get("minReadySeconds") or 0
+        if not annotations.items() <= known.items() or seconds != (new["spec"].get("minReadySeconds") or 0):
+            changes = {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": seconds}}
+            await ask.change_object(self.api, REPLICA_SETS, new, changes)
+        if _revision(obj) != (now := max(before, revision)):
+            await ask.report_status(self.api, DEPLOYMENTS, obj, {}, _marked(now))
 
     async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
         """Move some replicas to the new ReplicaSet."""
-        await self._scale(new, _growth(obj, new, old))
+        await self._scale(obj, new, _growth(obj, new, old))
         least = _limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
             for one in old:
-                await self._scale(one, 0)
+                await self._scale(obj, one, 0)
             return
         away = _wanted(new) - _able(new)
         down = sum(map(_wanted, [new, *old])) - least - away
@@ -82,11 +111,12 @@ class Deployments(OwnerController):
             lost = min(max(down, 0), left[one["metadata"]["name"]])
             left[one["metadata"]["name"]] -= lost
             down -= lost
-            await self._scale(one, left[one["metadata"]["name"]])
+            await self._scale(obj, one, left[one["metadata"]["name"]])
 
-    async def _scale(self, one: Object, replicas: int) -> None:
+    async def _scale(self, obj: Object, one: Object, replicas: int) -> None:
         if _wanted(one) != replicas:
-            await ask.change_object(self.api, REPLICA_SETS, one, {"spec": {"replicas": replicas}})
+            changes = {"metadata": {"annotations": _scaled(obj)}, "spec": {"replicas": replicas}}
+            await ask.change_object(self.api, REPLICA_SETS, one, changes)
 
     async def _forget(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty ReplicaSets beyond the revision history limit."""
@@ -95,35 +125,31 @@ class Deployments(OwnerController):
         for one in empty[: max(0, len(empty) - (10 if kept is None else kept))]:
             await self.delete_owned(one)
 
-    async def _report(self, obj: Object, new: Object | None, old: list[Object]) -> None:
+    async def _report(self, key: str, obj: Object, new: Object | None, old: list[Object]) -> None:
         sets = [*old, *([new] if new is not None else [])]
         total, wanted = sum(_count(one, "replicas") for one in sets), obj["spec"]["replicas"]
         able, updated = sum(map(_able, sets)), _count(new, "replicas") if new is not None else 0
-        enough = able >= _limits(obj)[1]
-        done = updated == total == able == wanted
-        name = new["metadata"]["name"] if new is not None else ""
-        progress = (
-            ("NewReplicaSetAvailable", f'ReplicaSet "{name}" has successfully progressed.')
-            if done
-            else ("ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.')
-        )
-        known = [("Available", enough, *(_AVAILABLE if enough else _LACKING)), ("Progressing", True, *progress)]
-        failure = next((each for one in [*sets[-1:], *old] for each in _failures(one)), None)
-        if failure is not None:
-            known.append((_FAILURE, True, failure.get("reason") or "", failure.get("message") or ""))
-        status: Object = {
-            "observedGeneration": obj["metadata"]["generation"],
-            "replicas": total or None,
-            "updatedReplicas": updated or None,
-            "readyReplicas": sum(_count(one, "readyReplicas") for one in sets) or None,
-            "availableReplicas": able or None,
-            "unavailableReplicas": max(0, max(total, wanted) - able) or None,
-            "conditions": [
-                {**one, "lastUpdateTime": one.get("lastUpdateTime") or one["lastTransitionTime"]}
-                for one in with_conditions(obj, *known)
-                if one["type"] != _FAILURE or failure is not None
-            ],
+        counts = {
+            "replicas": total,
+            "updatedReplicas": updated,
+            "readyReplicas": sum(_count(one, "readyReplicas") for one in sets),
+            "availableReplicas": able,
+            "unavailableReplicas": max(0, max(total, wanted) - able),
         }
+        known = progress.read_conditions(obj)
+        enough = ("True", *_AVAILABLE) if able >= _limits(obj)[1] else ("False", *_LACKING)
+        known = progress.set_condition(known, "Available", *enough)
+        known, rest = progress.judge_progress(known, obj, counts, new["metadata"]["name"] if new is not None else "")
+        if rest:
+            self.requeue_after(key, rest)
+        failure = next((each for one in [*sets[-1:], *old] for each in _failures(one)), None)
+        if failure is None:
+            known = [one for one in known if one["type"] != _FAILURE]
+        else:
+            said = failure.get("reason") or "", failure.get("message") or ""
+            known = progress.set_condition(known, _FAILURE, failure["status"], *said)
+        status: Object = {name: number or None for name, number in counts.items()}
+        status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": known}
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = sum(_count(one, "terminatingReplicas") for one in sets)
         await ask.report_status(self.api, DEPLOYMENTS, obj, status)
@@ -170,7 +196,18 @@ def _revision(one: Object) -> int:
 
 
 def _marked(revision: int) -> Object:
-    return {"metadata": {"annotations": {_REVISION: str(revision)}}}
+    return {"annotations": {_REVISION: str(revision)}}
+
+
+def _shared(obj: Object) -> Object:
+    """Return the annotations that ReplicaSets have from their Deployment; `kubectl rollout undo` restores them."""
+    known = obj["metadata"].get("annotations") or {}
+    return {name: text for name, text in known.items() if name not in _OWN}
+
+
+def _scaled(obj: Object) -> Object:
+    """Return the annotations of a ReplicaSet about the size of its Deployment."""
+    return {_DESIRED: str(obj["spec"]["replicas"]), _MAX: str(_limits(obj)[0])}
 
 
 def _wanted(one: Object) -> int:
