@@ -187,17 +187,18 @@ class Reader:
         """Start a server in the background, and return what it prints once it serves."""
         self._servers += 1
         log = self._folder / f".server-{self._servers}.log"
+        errors = log.with_suffix(".err")  # has the log, of which a terminal shows less
         given = re.search(r" --port (\d+)", command)
         port = given[1] if given else _PORT
         command = self._real(command.replace(given[0], "") if given else command)
         if self._page.server is not None:
             command += " --kubeconfig .kubeconfig"
         # a server that starts again keeps its address
-        self._must(f"{command} --port {self._ports.get(port, '0')} > {log} 2>&1 &")
+        self._must(f"{command} --port {self._ports.get(port, '0')} > {log} 2> {errors} &")
         until = time.monotonic() + PATIENCE
         while "export KUBECONFIG" not in (text := log.read_text() if log.exists() else ""):
             if time.monotonic() > until:
-                raise SessionFailure(f"{command} does not serve:\n{text}")
+                raise SessionFailure(f"{command} does not serve:\n{text}{errors.read_text()}")
             time.sleep(0.02)
         if found := re.search(rf"serves https?://{_HOST}:(\d+)", text):
             self._ports[port] = found[1]
