@@ -30,11 +30,15 @@ def section_pages(docs: Path, folder: str) -> list[str]:
 def on_config(config: Any) -> Any:
     """Set the navigation."""
     docs = Path(config["docs_dir"])
-    sections = [{title: list(section_pages(docs, folder))} for title, folder in SECTIONS.items()]
+    sections: list[dict[str, list[Any]]] = [
+        {title: list(section_pages(docs, folder))} for title, folder in SECTIONS.items()
+    ]
     decisions = [
         f"explanation/decisions/{path.name}" for path in sorted((docs / "explanation/decisions").glob("[0-9]*"))
     ]
-    sections[-1]["Explanation"].append({"Decisions": decisions})
+    overview = "explanation/decisions/README.md"
+    explanation = sections[-1]["Explanation"]
+    explanation[explanation.index(overview)] = {"Decisions": [overview, *decisions]}
     config["nav"] = [{"Home": "index.md"}, *sections]
     return config
 
