@@ -123,7 +123,7 @@ class Definitions(Controller):
                 definition = known if known is not None and fits else entry.decode()
                 if fits:
                     self._settled[key] = entry.revision
-            self._naming.note_names(key, definition["status"]["acceptedNames"])
+            self._naming.note_state(key, definition)
             await self._serving.serve_definition(definition, entry)
             if entry.terminating and CLEANUP in (definition["metadata"].get("finalizers") or ()):
                 self.run_once(key, partial(self._take_down, key))

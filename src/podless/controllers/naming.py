@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from podless.admission import Along
 from podless.apis.apiextensions import definition as rules
@@ -32,6 +33,18 @@ _NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
 _NAMES = Keys(f"{keys.OWN}names/", namespaced=False)
 
 
+class _State(NamedTuple):
+    """The part of a definition's status that other definitions of its group depend on."""
+
+    names: Object
+    accepted: bool
+
+    @classmethod
+    def of(cls, definition: Object) -> _State:
+        names = (definition.get("status") or {}).get("acceptedNames") or {}
+        return cls(names, has_condition(definition, "NamesAccepted"))
+
+
 class Naming:
     """Knows the accepted names of each group, and accepts names of definitions."""
 
@@ -40,8 +53,7 @@ class Naming:
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
         self._names = api.cache.collection(_NAMES)
-        # by group and key, the accepted names; None if not read yet
-        self._groups: dict[str, dict[str, Object | None]] = {}
+        self._groups: dict[str, dict[str, _State | None]] = {}  # by group and key; None if not read yet
 
     async def load_definitions(self) -> None:
         """Load the definitions. Call `note_event` for each later change."""
@@ -58,12 +70,22 @@ class Naming:
 
     def list_unnamed(self, key: str) -> list[str]:
         """Return the definitions of the key's group that lack a name, which can be free now."""
-        entries = filter(None, map(self._collection.get, self._group(key)))
-        return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
+        states = ((other, self._read_state(other)) for other in list(self._group(key)))
+        return [other for other, state in states if state is not None and not state.accepted]
 
-    def note_names(self, key: str, names: Object) -> None:
-        """Record the names of a definition that the caller has read."""
-        self._group(key)[key] = names
+    def note_state(self, key: str, definition: Object) -> None:
+        """Record the state of a definition that the caller has read."""
+        self._group(key)[key] = _State.of(definition)
+
+    def _read_state(self, key: str) -> _State | None:
+        """Return the state of a definition, None if it is gone."""
+        group = self._group(key)
+        state = group.get(key)
+        if state is None and (entry := self._collection.get(key)) is not None:
+            state = _State.of(entry.decode())
+            if self._collection.get(key) is entry:  # decoding can be suspended
+                group[key] = state
+        return state
 
     async def accept_names(self, key: str, definition: Object) -> Object | None:
         """Accept or reject the names, then establish. Each stage is a separate write, as in kube-apiserver.
@@ -100,17 +122,8 @@ class Naming:
 
     def _others(self, key: str) -> list[Object]:
         """Return the other definitions of the group, reduced to their names."""
-        group = self._group(key)
-        found: list[Object] = []
-        for other in group:
-            if other == key:
-                continue
-            names = group[other]
-            if names is None and (entry := self._collection.get(other)) is not None:
-                names = (entry.decode().get("status") or {}).get("acceptedNames") or {}
-                group[other] = names
-            found.append({"status": {"acceptedNames": names}})
-        return found
+        states = (self._read_state(other) for other in list(self._group(key)) if other != key)
+        return [{"status": {"acceptedNames": state.names if state is not None else None}} for state in states]
 
     def _name(self, key: str, obj: Object) -> Object:
         now = clock.now()
@@ -125,7 +138,7 @@ class Naming:
         rules.set_structural(obj, now)
         return obj
 
-    def _group(self, key: str) -> dict[str, Object | None]:
+    def _group(self, key: str) -> dict[str, _State | None]:
         """Return the definitions of the group of a definition."""
         return self._groups.setdefault(_group_of(key), {})
 
