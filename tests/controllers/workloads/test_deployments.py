@@ -123,3 +123,14 @@ def test_one_that_makes_no_progress_says_so() -> None:
         server.clock.advance(seconds=600)
         late = "object.status.conditions.exists(one, one.reason == 'ProgressDeadlineExceeded')"
         assert progressing(server.wait("deployment", "web", late, 60)) == ("False", "ProgressDeadlineExceeded")
+
+
+def test_a_new_one_adopts_the_sets_of_an_old_one(home: Namespace) -> None:
+    where = home.make("apps/v1", "Deployment", "web", SPEC)
+    passed(home, where, "1")
+    names = [pod["metadata"]["name"] for pod in home.pods()]
+    home.client.send("DELETE", where, {"propagationPolicy": "Orphan"})
+    until(lambda: home.client.get(where).status == 404)
+    home.make("apps/v1", "Deployment", "web", SPEC)
+    passed(home, where, "1")
+    assert [pod["metadata"]["name"] for pod in home.pods()] == names

@@ -98,3 +98,17 @@ def test_pods_are_bounded(home: Namespace, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(home.pods()) == 3
     home.client.merge(where, {"spec": {"replicas": 0}})
     home.until(where, lambda obj: not obj["status"].get("conditions"))
+
+
+def test_pods_are_adopted_and_released(home: Namespace) -> None:
+    alone = {"metadata": {"name": "alone", "labels": {"app": "web"}}, "spec": TEMPLATE["spec"]}
+    assert home.client.post(home.path("pods"), alone).status == 201
+    where = home.make("apps/v1", "ReplicaSet", "web", SPEC)
+    home.status(where, readyReplicas=2)
+    pod = f"{home.path('pods')}/alone"
+    (ref,) = home.client.get(pod).body["metadata"]["ownerReferences"]
+    assert (ref["kind"], ref["name"], ref["controller"]) == ("ReplicaSet", "web", True)
+    home.client.merge(pod, {"metadata": {"labels": {"app": "other"}}})
+    home.until(pod, lambda obj: "ownerReferences" not in obj["metadata"])
+    until(lambda: len(home.pods()) == 3)
+    home.status(where, readyReplicas=2)

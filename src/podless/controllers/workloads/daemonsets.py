@@ -29,6 +29,9 @@ class DaemonSets(OwnerController):
         for entry in self.api.collection(DAEMON_SETS).entries_under(DAEMON_SETS.prefix)[0]:
             self.queue.add(entry.key)
 
+    def may_adopt(self, owner: Object, obj: Object) -> bool:
+        return pods.is_active(obj)
+
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         template = obj["spec"]["template"]
         revision, wanted = owned.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})

@@ -29,6 +29,9 @@ class Jobs(OwnerController):
     name = "job-controller"
     owners, things = JOBS, PODS
 
+    def may_adopt(self, owner: Object, obj: Object) -> bool:
+        return pods.is_active(obj)
+
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from podless.apis.core.group import PODS
@@ -12,9 +12,11 @@ from podless.codec import serializer
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind
+from podless.meta import selectors
 from podless.meta.errors import APIError, Forbidden
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.store import keys
 from podless.verbs.call import API
 
 MOST_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
@@ -37,7 +39,8 @@ class _OwnerKey(NamedTuple):
 class OwnerController(Controller):
     """Reconciles owners by the objects that were created for them. Keys are those of owners.
 
-    owners: their kind. things: the kind of the created objects. Objects of other owners are not adopted.
+    owners: their kind. things: the kind of the created objects. An owner adopts objects without a controller that its
+    selector matches, and releases those that it no longer matches (pkg/controller/controller_ref_manager.go).
     """
 
     owners: ClassVar[Kind]
@@ -49,6 +52,7 @@ class OwnerController(Controller):
         self._resting: set[str] = set()  # keys that are queued for a later time
         self._making = 0
         self._made: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
+        self._free: dict[str, dict[str, Object]] = {}  # objects without a controller, by namespace and key
 
     async def begin(self) -> None:
         await self.follow_kind(self.owners)
@@ -71,11 +75,22 @@ class OwnerController(Controller):
             if not left:
                 del self._made[before.uid]
             self.queue.add(before.key)
+        self._free.get(keys.namespace_of(key), {}).pop(key, None)
         place = self._place(obj) if obj is not None else None
         if obj is not None and place is not None:
             self._places[key] = place
             self._made.setdefault(place.uid, {})[key] = obj
             self.queue.add(place.key)
+        elif obj is not None and not _is_controlled(obj):
+            self._note_free(key, obj)
+
+    def _note_free(self, key: str, obj: Object) -> None:
+        """Record an object without a controller, and queue the owners that may adopt it."""
+        namespace = keys.namespace_of(key)
+        self._free.setdefault(namespace, {})[key] = obj
+        for entry in self.api.collection(self.owners).entries_under(self.owners.keys.scope(namespace))[0]:
+            if _selector(entry.decode())(obj):
+                self.queue.add(entry.key)
 
     def _place(self, obj: Object) -> _OwnerKey | None:
         metadata, owners = obj["metadata"], self.owners
@@ -102,9 +117,39 @@ class OwnerController(Controller):
             return
         obj = entry.decode()
         try:
-            await self.reconcile_owner(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
+            await self.reconcile_owner(key, obj, await self._claim_objects(obj))
         except CannotMake:
             self.queue.add(key, _AGAIN)
+
+    async def _claim_objects(self, owner: Object) -> list[Object]:
+        """Release and adopt objects. Returns those that the owner has then."""
+        uid, selects, claimed = owner["metadata"]["uid"], _selector(owner), []
+        for obj in list(self._made.get(uid, {}).values()):
+            if selects(obj):
+                claimed.append(obj)
+            else:
+                await self._set_owners(obj, [ref for ref in obj["metadata"]["ownerReferences"] if ref["uid"] != uid])
+        for obj in list(self._free.get(owner["metadata"]["namespace"], {}).values()):
+            if selects(obj) and self.may_adopt(owner, obj):
+                refs = [*(obj["metadata"].get("ownerReferences") or ()), self._refer(owner)]
+                await self._set_owners(obj, refs)
+                claimed.append({**obj, "metadata": {**obj["metadata"], "ownerReferences": refs}})
+        return claimed
+
+    async def _set_owners(self, obj: Object, refs: list[Object]) -> None:
+        """Change the ownerReferences of an object, unless it has changed."""
+        head = {"resourceVersion": obj["metadata"]["resourceVersion"], "ownerReferences": refs or None}
+        await ask.change_object(self.api, self.things, obj, {"metadata": head})
+
+    def may_adopt(self, owner: Object, obj: Object) -> bool:
+        """Return whether an object without a controller, which the selector matches, can be adopted."""
+        return "deletionTimestamp" not in obj["metadata"]
+
+    def _refer(self, owner: Object) -> Object:
+        """Return the reference to an owner as a controller."""
+        metadata, kind = owner["metadata"], self.owners
+        ref = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
+        return ref | {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         """Reconcile the objects that were created for an owner."""
@@ -113,9 +158,7 @@ class OwnerController(Controller):
     async def create_owned(self, owner: Object, obj: Object) -> None:
         """Create an object for an owner. Raises StoreError, and CannotMake after recording an event."""
         metadata, kind = owner["metadata"], self.owners
-        ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
-        ref |= {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
-        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [ref]}
+        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self._refer(owner)]}
         try:
             if self.things is PODS and len(self.api.collection(PODS)) + self._making >= MOST_PODS:
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
@@ -134,6 +177,16 @@ class OwnerController(Controller):
     async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""
         await ask.drop_object(self.api, self.things, obj)
+
+
+def _selector(owner: Object) -> Callable[[Object], bool]:
+    """Return a function that checks whether an owner's selector matches an object."""
+    matches = selectors.from_object(owner["spec"].get("selector")).matches
+    return lambda obj: matches(obj["metadata"].get("labels") or {})
+
+
+def _is_controlled(obj: Object) -> bool:
+    return any(ref.get("controller") for ref in obj["metadata"].get("ownerReferences") or ())
 
 
 def pod_of(template: Object, **metadata: Any) -> Object:

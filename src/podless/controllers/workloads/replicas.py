@@ -23,6 +23,9 @@ class ReplicaSets(OwnerController):
     name = "replicaset-controller"
     owners, things = REPLICA_SETS, PODS
 
+    def may_adopt(self, owner: Object, obj: Object) -> bool:
+        return pods.is_active(obj)
+
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         """Create missing pods; delete surplus ones, first unready ones, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]

@@ -22,6 +22,9 @@ class StatefulSets(OwnerController):
     name = "statefulset-controller"
     owners, things = STATEFUL_SETS, PODS
 
+    def may_adopt(self, owner: Object, obj: Object) -> bool:
+        return pods.is_active(obj) and _number(owner["metadata"]["name"], obj) is not None
+
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
         revision = f"{name}-{owned.hash_template(spec['template'])}"
