@@ -39,7 +39,7 @@ WAYS: dict[str, Callable[[World], object]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     count = 0
-    real = Slices.turn
+    real = Slices.request_turn
 
     def turn(self: Slices, took: float) -> asyncio.Future[None]:
         nonlocal count
@@ -55,7 +55,7 @@ def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkey
 
     assert world.create("before", tags=["x"] * 300).status == 201
     monkeypatch.setattr(slices, "SLICE", -1.0)
-    monkeypatch.setattr(Slices, "turn", turn)
+    monkeypatch.setattr(Slices, "request_turn", turn)
     without = min(turns(f"without-{place}") for place in range(3))  # controllers take some as well
     WAYS[way](world)
     assert turns("with") >= without + SLICES

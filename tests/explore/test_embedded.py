@@ -176,7 +176,7 @@ async def test_a_controller_that_waits_after_a_cut_watch_is_not_kept(
         await runner.carry_out(Schedule((HoldEvents("step 1", "configmaps", "skip"),)), fresh=True)
         run = await runner.carry_out(Schedule())
         await runner.end_controller()
-    assert run.kept == kept
+    assert run.reused == kept
 
 
 def test_a_command_that_cannot_be_run_is_told() -> None:

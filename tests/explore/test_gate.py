@@ -48,7 +48,7 @@ async def _open_watch(run: GatedRun, into: Sink | None = None) -> Sink:
         return lambda: None
 
     request = HTTPRequest("GET", "/api/v1/configmaps?watch=true", {})
-    answer = await run.answer("controller", request, lambda request: Stream(start))
+    answer = await run.answer_request("controller", request, lambda request: Stream(start))
     assert isinstance(answer, Stream)
     answer.start(into or _Sink())
     return opened[0]
@@ -71,9 +71,9 @@ class _Sink:
 
 async def test_a_client_that_asks_what_is_served_is_heard_but_has_not_started() -> None:
     run = _make_run()
-    assert run.heard == set()
-    await run.answer("controller", HTTPRequest("GET", "/api", {}), lambda request: Response(200, [b"{}"]))
-    assert run.heard == {"controller"}
+    assert run.heard_clients == set()
+    await run.answer_request("controller", HTTPRequest("GET", "/api", {}), lambda request: Response(200, [b"{}"]))
+    assert run.heard_clients == {"controller"}
     assert run.log.entries == []
 
 
@@ -84,16 +84,16 @@ async def test_how_long_a_client_stays_away_after_a_cut_watch(monkeypatch: pytes
     sink = await _open_watch(run)
     run.begin_step("step 1", "step 1: apply", ["controller"])
     sink.send(b'{"type":"ADDED","object":{"metadata":{"resourceVersion":"8"}}}\n')
-    assert run.release()
-    assert run.lost == {("controller", "configmaps")}
-    assert run.away == 0
+    assert run.end_round()
+    assert run.lost_watches == {("controller", "configmaps")}
+    assert run.longest_absence == 0
     now = 101.5
     await _open_watch(run)
-    assert (run.lost, run.away) == (set(), 1.5)
+    assert (run.lost_watches, run.longest_absence) == (set(), 1.5)
     now = 109.0
     await _open_watch(run)  # another one, which was not cut
-    assert run.away == 1.5
-    run.turns.end()
+    assert run.longest_absence == 1.5
+    run.turns.end_turns()
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ async def test_events_are_not_missed_if_they_are_all_of_an_object(changes: list[
         kind, uid = change.split()
         metadata = {"uid": uid, "resourceVersion": str(revision)}
         sink.send(orjson.dumps({"type": kind, "object": {"metadata": metadata}}) + b"\n")
-    assert run.release()
+    assert run.end_round()
     for _ in range(10):  # turns are given by a task
         await asyncio.sleep(0)
     assert into.events == seen
-    run.turns.end()
+    run.turns.end_turns()
 
 
 async def test_the_past_is_before_what_a_list_showed() -> None:
@@ -130,7 +130,7 @@ async def test_the_past_is_before_what_a_list_showed() -> None:
         return Response(200, [b'{"items":[{"metadata":{"resourceVersion":"5"}},{"metadata":{"resourceVersion":"6"}}]}'])
 
     async def list_all() -> None:
-        await run.answer("controller", HTTPRequest("GET", "/api/v1/configmaps", {}), answer_list)
+        await run.answer_request("controller", HTTPRequest("GET", "/api/v1/configmaps", {}), answer_list)
 
     await list_all()
     await _open_watch(run)
@@ -138,4 +138,4 @@ async def test_the_past_is_before_what_a_list_showed() -> None:
     await list_all()
     assert asked[0] == ""
     assert "resourceVersion=5" in asked[1]
-    run.turns.end()
+    run.turns.end_turns()

@@ -39,7 +39,7 @@ def test_a_replay_file_has_the_whole_schedule(schedule: Schedule) -> None:
 @given(_SCHEDULES)
 def test_a_perturbation_that_is_taken_away_is_gone_and_all_others_stay(schedule: Schedule) -> None:
     for one in schedule:
-        assert set(schedule.without(one)) == set(schedule) - {one}
+        assert set(schedule.without_perturbation(one)) == set(schedule) - {one}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def _records(**objects: dict[str, Any]) -> dict[str, Stored]:
 
 
 def _read(records: dict[str, Stored], generated: dict[str, str] | None = None, *ignore: str) -> State:
-    return StateReader({}, ignore).read(records, generated or {})
+    return StateReader({}, ignore).read_state(records, generated or {})
 
 
 def test_what_the_server_chooses_makes_no_difference() -> None:
@@ -67,6 +67,6 @@ def test_what_was_there_before_is_read_once_and_reads_the_same() -> None:
     start = _records(old={"metadata": {"uid": uid}}, kept={"data": {"a": "1"}})
     reader = StateReader(start)
     later = start | _records(old={"metadata": {"uid": uid}, "data": {"a": "2"}}, child={"owner": uid})
-    assert reader.read(later, {}) == _read(later)
-    assert reader.read(start, {}) == _read(start)
-    assert reader.read(later, {})["configmaps default/child"]["owner"] == "<uid of configmaps default/old>"
+    assert reader.read_state(later, {}) == _read(later)
+    assert reader.read_state(start, {}) == _read(start)
+    assert reader.read_state(later, {})["configmaps default/child"]["owner"] == "<uid of configmaps default/old>"

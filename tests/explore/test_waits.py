@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.explore.waits import find_next_wake, has_other_connections, list_sockets, look_at
+from podless.explore.waits import find_next_wake, has_other_connections, list_sockets, read_activity
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/syscall").exists(), reason="needs Linux")
 
@@ -33,10 +33,10 @@ def _run(code: str) -> Iterator[int]:
 def _find_wake(pid: int) -> float:
     """Return when a process that has come to rest wakes by itself."""
     until = time.monotonic() + 60
-    before = look_at(pid)
+    before = read_activity(pid)
     while time.monotonic() < until:
         time.sleep(0.1)
-        now = look_at(pid)
+        now = read_activity(pid)
         if now == before and not now.running:
             return find_next_wake(now.threads, {}, unknown=0.0)
         before = now
@@ -72,8 +72,8 @@ def test_the_time_that_a_thread_has_waited_already_counts() -> None:
 
 def test_a_process_that_is_gone_says_nothing() -> None:
     with _run("input()") as pid:
-        threads = look_at(pid).threads
-    assert look_at(pid).threads == ()
+        threads = read_activity(pid).threads
+    assert read_activity(pid).threads == ()
     assert find_next_wake(threads, {}, unknown=7.0) == find_next_wake((), {}, unknown=7.0) == 7.0
 
 
@@ -84,7 +84,7 @@ def test_connections_to_another_port_are_known() -> None:
         port = server.getsockname()[1]
         with _run(f"kept = socket.create_connection(('127.0.0.1', {port}))\ninput()") as pid:
             server.accept()
-            threads = look_at(pid).threads
+            threads = read_activity(pid).threads
             sockets = list_sockets(threads)
             assert sockets
             assert has_other_connections(threads, sockets, port + 1)

@@ -356,9 +356,9 @@ def test_changed_files_are_loaded_again_and_no_request_is_lost(tmp_path: Path) -
         path.write_text("import nothing_of_that_name\n")
         hooks = server._running().cluster._hooks  # type: ignore[union-attr]
         assert hooks is not None
-        seen = hooks._seen
+        seen = hooks._file_times
         deadline = time.monotonic() + 60
-        while hooks._seen is seen and time.monotonic() < deadline:
+        while hooks._file_times is seen and time.monotonic() < deadline:
             made.append(server.create(config(f"c{len(made)}"))["data"]["by"])
         assert {*made} == {"first"}
         path.write_text(HOOK.format("second, and longer"))

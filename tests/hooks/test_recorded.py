@@ -65,7 +65,7 @@ class _Declaring(Client):
             for configuration in json.loads(raw)["items"]:
                 webhooks = configuration.get("webhooks") or ()
                 found += [Hook(kind, given["name"], given, unreachable, {}) for given in webhooks]
-        self.hooks._own = found
+        self.hooks._functions = found
         asyncio.run_coroutine_threadsafe(self.hooks.load_again(), self.loop).result()
 
 

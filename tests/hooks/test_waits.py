@@ -54,13 +54,13 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of questions in each piece that was sent to a worker."""
     found: list[int] = []
-    flush = Peer.flush
+    flush = Peer.flush_calls
 
     def noting(self: Peer) -> None:
         found.append(len(self._frames))
         flush(self)
 
-    monkeypatch.setattr(Peer, "flush", noting)
+    monkeypatch.setattr(Peer, "flush_calls", noting)
     return found
 
 
@@ -151,21 +151,21 @@ def test_a_hook_that_is_never_quick_is_tried_less_and_less() -> None:
 async def test_calls_that_hold_the_loop_for_long_are_awaited(
     waits: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_HELD_MOST", 0.0)
+    monkeypatch.setattr(pool, "_BLOCKED_MOST", 0.0)
 
     @hooks.validate("configmaps")
     def check() -> None:
         pass
 
     made = pool.Pool((), hooks.find_hooks({"check": check}))
-    await made.open()
+    await made.load_hooks()
     try:
         for _ in range(5):
-            assert await made.call("validate", "check", (b"", b"", b""), 10.0) == ACCEPTED
+            assert await made.call_hook("validate", "check", (b"", b"", b""), 10.0) == ACCEPTED
         assert waits == []
         made.close()
         with pytest.raises(HookFailed):
-            made.call("validate", "check", (b"", b"", b""), 10.0)
+            made.call_hook("validate", "check", (b"", b"", b""), 10.0)
     finally:
         made.close()
 
@@ -201,7 +201,7 @@ async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.Pool]:
     path = folder / "app.py"
     path.write_text(app)
     made = pool.Pool([str(path)])
-    await made.open()
+    await made.load_hooks()
     try:
         yield made
     finally:
@@ -209,7 +209,7 @@ async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.Pool]:
 
 
 def ask(made: pool.Pool, do: str = "", seconds: float = 120.0) -> asyncio.Future[bytes | None]:
-    return made.call("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds)
+    return made.call_hook("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds)
 
 
 @pytest.mark.usefixtures("forgiving")
@@ -233,7 +233,7 @@ async def test_calls_of_subresources_are_never_made_twice_so_they_share_no_worke
     async with opened(tmp_path) as made:
         pieces.clear()
         parts = b"{}", b"{}", b"null"
-        await asyncio.gather(*(made.call("subresource", "restart", parts, 30.0) for _ in range(10)))
+        await asyncio.gather(*(made.call_hook("subresource", "restart", parts, 30.0) for _ in range(10)))
         assert max(pieces) == 1
 
 
@@ -267,8 +267,8 @@ def ask_alone(
     made: pool.Pool, do: str = "", seconds: float = 120.0, meanwhile: Callable[[], object] | None = None
 ) -> Coroutine[Any, Any, bytes | None]:
     """Ask as after a turn of the loop with one question."""
-    made._lonely, made._held = 1, 0.0
-    return made.ask("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds, meanwhile)
+    made._lonely, made._blocked = 1, 0.0
+    return made.ask_hook("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds, meanwhile)
 
 
 @pytest.mark.usefixtures("forgiving")
@@ -296,7 +296,7 @@ async def test_the_work_meanwhile_is_not_suspended(tmp_path: Path) -> None:
 async def test_a_long_answer_to_one_question_comes_in_parts(tmp_path: Path) -> None:
     async with opened(tmp_path) as made:
         made._lonely = 1
-        answer = await made.ask("mutate", "change", (b"", b"{}", b""), 120.0)
+        answer = await made.ask_hook("mutate", "change", (b"", b"{}", b""), 120.0)
         assert answer is not None
         assert len(answer) > 100_000
         assert await ask_alone(made) == ACCEPTED

@@ -13,7 +13,7 @@ from podless import Server
 from podless.http.stream import WatchStream
 from podless.kinds import view
 from podless.runtime import slices
-from podless.runtime.slices import Pull, Slices, _Worker
+from podless.runtime.slices import SlicedIterator, Slices, _Worker
 from tests.conftest import CRDS, Client, definition
 
 GROUP = "sliced.example.com"
@@ -190,10 +190,10 @@ def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:
                 charge(2000)
             yield item
 
-    pull, found, waits = Pull(Slices(10.0), items()), list[int | None](), 0
+    pull, found, waits = SlicedIterator(Slices(10.0), items()), list[int | None](), 0
     while None not in found:
         try:
-            found.append(pull.next())
+            found.append(pull.next_item())
         except Incomplete:
             waits += 1
     assert found == [0, 1, 2, None]
@@ -214,9 +214,9 @@ def test_an_iterator_that_is_left_lets_go(count: list[int]) -> None:
         finally:
             ended.append(True)
 
-    pull = Pull(Slices(10.0), items())
+    pull = SlicedIterator(Slices(10.0), items())
     with pytest.raises(Incomplete):
-        pull.next()
+        pull.next_item()
     pull.close()
     assert ended
 
@@ -226,7 +226,7 @@ def test_an_iterator_raises_what_it_raises() -> None:
         yield 1
         raise ZeroDivisionError
 
-    pull = Pull(Slices(10.0), items())
-    assert pull.next() == 1
+    pull = SlicedIterator(Slices(10.0), items())
+    assert pull.next_item() == 1
     with pytest.raises(ZeroDivisionError):
-        pull.next()
+        pull.next_item()

@@ -13,7 +13,7 @@ from podless.codec import serializer
 from podless.kinds import compiled
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.runtime.bounded import Weighted
+from podless.runtime.bounded import WeightAccount
 from podless.verbs import ready
 from tests.apis.test_offline import definition
 from tests.kinds.test_complete import BAD, GOOD, custom, off_loop, whole, write
@@ -23,9 +23,9 @@ RULE = {"rule": "self.size() < 3"}
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Weighted]:
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[WeightAccount]:
     """An account for these tests, smaller than that of the process."""
-    account = Weighted("tests.kinds.test_compiled", compiled._LEAST, TOTAL)
+    account = WeightAccount("tests.kinds.test_compiled", compiled._LEAST, TOTAL)
     monkeypatch.setattr(compiled, "_account", account)
     yield account
     account.drop_all()
@@ -50,7 +50,7 @@ def complete(kind: Kind) -> None:
 
 
 @pytest.mark.slow
-def test_many_complete_kinds_stay_below_the_total(account: Weighted) -> None:
+def test_many_complete_kinds_stay_below_the_total(account: WeightAccount) -> None:
     kinds = [wide(f"g{i}") for i in range(30)]
     for kind in kinds:
         complete(kind)
@@ -60,7 +60,7 @@ def test_many_complete_kinds_stay_below_the_total(account: Weighted) -> None:
     assert 1 < len(kept) < 15
 
 
-def test_what_the_loop_compiles_bit_by_bit_is_counted_too(account: Weighted) -> None:
+def test_what_the_loop_compiles_bit_by_bit_is_counted_too(account: WeightAccount) -> None:
     kinds = [wide(f"g{i}") for i in range(30)]
     for kind in kinds:
         version, obj = kind.versions[0], {f"f{i}": ["a" * i] for i in range(60)}
@@ -69,7 +69,7 @@ def test_what_the_loop_compiles_bit_by_bit_is_counted_too(account: Weighted) -> 
     assert [bool(kind.strategy._compiled.schemas) for kind in (kinds[0], kinds[-1])] == [False, True]  # type: ignore[attr-defined]
 
 
-def test_the_count_of_the_loop_is_near_the_weight(account: Weighted) -> None:
+def test_the_count_of_the_loop_is_near_the_weight(account: WeightAccount) -> None:
     bit_by_bit, whole_form = wide("a", 40), wide("b", 40)
     write_all(bit_by_bit)
     counted = account.weight
@@ -86,7 +86,7 @@ def write_all(kind: Kind) -> None:
     assert not kind.strategy.validate_create(kind, version, obj)
 
 
-def test_a_dropped_kind_still_validates(account: Weighted) -> None:
+def test_a_dropped_kind_still_validates(account: WeightAccount) -> None:
     kind = custom()
     assert write(kind) == []
     complete(kind)
@@ -102,7 +102,7 @@ def test_a_dropped_kind_still_validates(account: Weighted) -> None:
 
 
 @pytest.mark.slow
-def test_a_pinned_kind_stays_complete(account: Weighted) -> None:
+def test_a_pinned_kind_stays_complete(account: WeightAccount) -> None:
     kind = custom()
     kind.strategy.pin()
     off_loop(lambda: ready._complete(kind))()
@@ -116,7 +116,7 @@ def test_a_pinned_kind_stays_complete(account: Weighted) -> None:
     assert not kind.is_complete
 
 
-def test_a_form_that_is_dropped_in_the_middle_of_its_use_does_its_work(account: Weighted) -> None:
+def test_a_form_that_is_dropped_in_the_middle_of_its_use_does_its_work(account: WeightAccount) -> None:
     kind = custom()
     version = kind.versions[0]
     schema = kind.strategy.schema(version)  # type: ignore[attr-defined]
@@ -125,7 +125,7 @@ def test_a_form_that_is_dropped_in_the_middle_of_its_use_does_its_work(account: 
     assert all(schema.validate(whole(bad)) for bad in copy.deepcopy(BAD))
 
 
-def test_a_deleted_definition_leaves_the_account(account: Weighted) -> None:
+def test_a_deleted_definition_leaves_the_account(account: WeightAccount) -> None:
     kind = custom()
     complete(kind)
     assert account.weight > 0
@@ -134,7 +134,7 @@ def test_a_deleted_definition_leaves_the_account(account: Weighted) -> None:
     assert account.weight == 0
 
 
-def test_rules_are_counted(account: Weighted) -> None:
+def test_rules_are_counted(account: WeightAccount) -> None:
     def weigh(rules: list[dict[str, Any]]) -> int:
         form = compiled.Compiled()
         form.count_rules({"type": "object", "properties": {"a": {"x-kubernetes-validations": rules}}})

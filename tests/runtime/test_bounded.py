@@ -12,7 +12,7 @@ from podless.http.info import request_info
 from podless.http.negotiate import choose_form
 from podless.http.target import parse_query
 from podless.meta.selectors import parse_fields, parse_labels
-from podless.runtime.bounded import CACHES, LONGEST, Weighted, bounded_cache
+from podless.runtime.bounded import CACHES, LONGEST, WeightAccount, bounded_cache
 
 SOURCE = pathlib.Path(podless.__file__).parent
 
@@ -60,11 +60,11 @@ def test_all_caches_of_the_process_are_listed() -> None:
     names = {cache.name for cache in CACHES}
     assert {
         "podless.meta.selectors.parse_labels",
-        "podless.runtime.clock._moment",
+        "podless.runtime.clock._format_second",
         "podless.fields.typed._of_key",
     } <= names
     for cache in CACHES:
-        assert cache.size() <= cache.most <= 10_000, cache.name
+        assert cache.size() <= cache.limit <= 10_000, cache.name
 
 
 LAYERS = ["admission", "auth", "controllers", "fields", "http", "kinds", "meta", "publish", "remote", "schema", "verbs"]
@@ -102,7 +102,7 @@ class Holder:
 
 
 def test_what_weighs_too_much_together_goes_one_by_one() -> None:
-    kept = Weighted("tests.runtime.test_bounded", 10, 100)
+    kept = WeightAccount("tests.runtime.test_bounded", 10, 100)
     first, *others, last = holders = [Holder() for _ in range(11)]
     for holder in holders:
         kept.set_weight(holder, 1)
@@ -116,7 +116,7 @@ def test_what_weighs_too_much_together_goes_one_by_one() -> None:
 
 
 def test_a_pinned_or_lately_used_value_stays() -> None:
-    kept = Weighted("tests.runtime.test_bounded", 10, 30)
+    kept = WeightAccount("tests.runtime.test_bounded", 10, 30)
     pinned, used, idle, _ = holders = [Holder() for _ in range(4)]
     kept.pin(pinned)
     kept.pin(pinned)

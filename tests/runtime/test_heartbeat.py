@@ -98,7 +98,7 @@ def test_a_callback_that_holds_the_loop_is_told(
         assert list(watchdog.counts.values()) == [1]
         told = watchdog.busiest[1]
         assert told is not None
-        assert told.sort == "callback"
+        assert told.kind == "callback"
         assert "held the loop for" in caplog.text
 
     run(play())
@@ -111,7 +111,7 @@ def test_many_pieces_of_work_are_none_that_is_long(run: Callable[[Any], Any]) ->
             done = asyncio.Event()
 
             def work() -> None:
-                watchdog.moved += 1
+                watchdog.progress += 1
                 spin(0.01)
 
             for _ in range(15):
@@ -135,7 +135,7 @@ def test_what_tells_of_itself_is_counted_once() -> None:
             async def work() -> None:
                 work_in_python(seen)
 
-            await watchdog.steps(work(), lambda: Work("request", "list", "alice", "x"))
+            await watchdog.measure_steps(work(), lambda: Work("request", "list", "alice", "x"))
             await until(lambda: watchdog.busiest[0])
         assert watchdog.counts == {("request", "list"): 1}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.runtime.release import CURRENT, NEWEST, Notes, Release, covers, describe_span, has
+from podless.runtime.release import CURRENT, NEWEST, Release, ReleaseRecorder, covers, describe_span, has
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_releases_are_told_as_a_span(held: str, said: str) -> None:
 
 
 def test_notes_tell_which_releases_answer_alike() -> None:
-    notes = Notes(Release("1.34", 34, frozenset({"New"}), lambda field, said: said.upper()))
+    notes = ReleaseRecorder(Release("1.34", 34, frozenset({"New"}), lambda field, said: said.upper()))
     assert not notes.release.has("New")
-    assert notes.release.word("a", "b") == "B"
+    assert notes.release.word_error("a", "b") == "B"
     notes.note_span("1.33-")
     assert notes.agrees_with(Release("1.33", 33, frozenset({"New", "Newer"}), lambda field, said: said.upper()))
     assert not notes.agrees_with(Release("1.32", 32, frozenset({"New"}), lambda field, said: said.upper()))

@@ -136,7 +136,7 @@ async def test_a_driven_coroutine_is_suspended_between_its_awaits(clock: list[fl
         NAME.reset(token)
         return name
 
-    found = await asyncio.gather(*(asyncio.create_task(sliced.drive(work(name))) for name in "abc"))
+    found = await asyncio.gather(*(asyncio.create_task(sliced.slice_coroutine(work(name))) for name in "abc"))
     assert list(found) == ["a", "b", "c"]
     assert len(seen) == 90
     assert seen[:30] != ["a"] * 30
@@ -150,7 +150,7 @@ async def test_what_a_driven_coroutine_raises_is_raised(clock: list[float]) -> N
         raise KeyError("a")
 
     with pytest.raises(KeyError):
-        await Slices(10.0).drive(work())
+        await Slices(10.0).slice_coroutine(work())
 
 
 async def test_a_driven_coroutine_is_cancelled_where_it_is_suspended(clock: list[float]) -> None:
@@ -163,7 +163,7 @@ async def test_a_driven_coroutine_is_cancelled_where_it_is_suspended(clock: list
             await asyncio.sleep(0)
             seen.append("b")
 
-    request = asyncio.create_task(sliced.drive(work()))
+    request = asyncio.create_task(sliced.slice_coroutine(work()))
     await asyncio.sleep(0)
     request.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -179,7 +179,7 @@ async def test_a_driven_coroutine_can_be_closed(clock: list[float]) -> None:
     async def work() -> None:
         count(1000, seen, "a")
 
-    driven = Slices(10.0).drive(work())
+    driven = Slices(10.0).slice_coroutine(work())
     driven.send(None)
     driven.close()
     assert 0 < len(seen) < 20
@@ -193,7 +193,7 @@ async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> No
         for place in range(4):
             found.append(await sliced.run(count, number + place))
             await asyncio.sleep(0)
-            found.append(await sliced.drive(inner(number)))
+            found.append(await sliced.slice_coroutine(inner(number)))
         return found
 
     async def inner(number: int) -> int:
@@ -202,7 +202,7 @@ async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> No
     async def plain(number: int) -> list[int]:
         return [await sliced.run(count, number + place) for place in range(4)]
 
-    driven = [sliced.drive(outer(number)) for number in range(5)]
+    driven = [sliced.slice_coroutine(outer(number)) for number in range(5)]
     found = await asyncio.gather(*driven, *map(plain, range(5)))
     assert found[5:] == [[number + place for place in range(4)] for number in range(5)]
     assert found[:5] == [[each for place in range(4) for each in (number + place, number + 2)] for number in range(5)]
@@ -220,7 +220,7 @@ async def test_a_coroutine_that_began_within_sliced_work_keeps_its_context(clock
         seen.append(name.upper())
 
     async def begin(name: str, waits: int) -> None:
-        rest = await sliced.run(lambda: sliced.begin(work(name, waits)))
+        rest = await sliced.run(lambda: sliced.begin_coroutine(work(name, waits)))
         assert (rest is None) == (waits == 0)
         if rest is not None:
             await rest
@@ -241,7 +241,7 @@ async def test_a_coroutine_that_began_is_cancelled_where_it_waits(clock: list[fl
             raise
 
     async def begin() -> None:
-        rest = await sliced.run(lambda: sliced.begin(work()))
+        rest = await sliced.run(lambda: sliced.begin_coroutine(work()))
         assert rest is not None
         await rest
 

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.runtime import sorting
-from podless.runtime.sorting import by_name, in_order
+from podless.runtime.sorting import sort_keys, sort_texts
 
 
 @given(st.sets(st.text(), max_size=200))
 def test_they_are_in_order(texts: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorting, "_MANY", 8)
-        assert in_order(texts) == sorted(texts)
-        assert in_order(texts, lambda text: (len(text), text)) == sorted(texts, key=lambda text: (len(text), text))
+        assert sort_texts(texts) == sorted(texts)
+        assert sort_texts(texts, lambda text: (len(text), text)) == sorted(texts, key=lambda text: (len(text), text))
 
 
 def test_no_piece_is_much_longer_than_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +31,7 @@ def test_no_piece_is_much_longer_than_it_may_be(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sorting, "sorted", watched, raising=False)
     texts = [f"{number:08}" for number in range(100_000)]
     random.Random(1).shuffle(texts)
-    assert in_order(texts) == sorted(texts)
+    assert sort_texts(texts) == sorted(texts)
     assert longest < 4 * sorting._MANY
 
 
@@ -39,4 +39,4 @@ def test_no_piece_is_much_longer_than_it_may_be(monkeypatch: pytest.MonkeyPatch)
 def test_a_map_has_its_keys_in_order(given_map: dict[str, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorting, "_MANY", 8)
-        assert list(by_name(given_map).items()) == sorted(given_map.items())
+        assert list(sort_keys(given_map).items()) == sorted(given_map.items())

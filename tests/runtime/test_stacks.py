@@ -32,7 +32,7 @@ worker = threading.Thread(target=work, daemon=True)
 worker.start()
 stacks = Stacks()
 for _ in range(8_000):
-    assert stacks.read(worker.ident)
+    assert stacks.read_stack(worker.ident)
 ended.set()
 worker.join()
 """
@@ -46,14 +46,14 @@ def stacks() -> Iterator[Stacks]:
 
 
 def test_the_innermost_call_is_first(stacks: Stacks) -> None:
-    calls = stacks.read(threading.get_ident())
-    assert [call.function for call in calls][:2] == ["read", "test_the_innermost_call_is_first"]
+    calls = stacks.read_stack(threading.get_ident())
+    assert [call.function for call in calls][:2] == ["read_stack", "test_the_innermost_call_is_first"]
     assert calls[1].file == __file__
     assert is_whole(calls)
 
 
 def test_each_of_many_reads_is_whole(stacks: Stacks) -> None:
-    read = {tuple(call.key for call in stacks.read(threading.get_ident())) for _ in range(500)}
+    read = {tuple(call.key for call in stacks.read_stack(threading.get_ident())) for _ in range(500)}
     assert len(read) == 1
 
 
@@ -68,20 +68,20 @@ def test_another_thread_is_read(stacks: Stacks) -> None:
     thread.start()
     reached.wait(60)
     assert thread.ident is not None
-    assert "wait_here" in [call.function for call in stacks.read(thread.ident)]
+    assert "wait_here" in [call.function for call in stacks.read_stack(thread.ident)]
     ended.set()
     thread.join()
 
 
 def test_of_a_deep_stack_the_innermost_calls_are_read(stacks: Stacks) -> None:
     def descend(number: int) -> list[str]:
-        return descend(number - 1) if number else [call.function for call in stacks.read(threading.get_ident())]
+        return descend(number - 1) if number else [call.function for call in stacks.read_stack(threading.get_ident())]
 
-    assert descend(200) == ["read", *["descend"] * 99]
+    assert descend(200) == ["read_stack", *["descend"] * 99]
 
 
 def test_an_unknown_thread_has_no_stack(stacks: Stacks) -> None:
-    assert stacks.read(1) == []
+    assert stacks.read_stack(1) == []
 
 
 def test_a_busy_thread_may_be_read_at_any_moment() -> None:

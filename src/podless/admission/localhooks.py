@@ -70,7 +70,7 @@ class Caller:
         until = DEADLINE.get()
         try:
             seconds = limit_seconds(self._seconds, until)
-            answer = await self._hooks.call(self._kind, self._name, parts, seconds, attr.meanwhile)
+            answer = await self._hooks.call_hook(self._kind, self._name, parts, seconds, attr.meanwhile)
         except HookFailed as failed:
             raise explain_failure(failed, until, attr.user) from None
         if answer is None or answer == ACCEPTED:
@@ -87,7 +87,7 @@ def explain_failure(failed: HookFailed, until: float | None, user: User) -> Call
     """Return the error for a failed call. until: when the time of the request ends. user: of the request."""
     if until is not None and time.monotonic() >= until - TICK:
         return Timeout("request did not complete within requested timeout")
-    return CallFailed(f"{failed} ({failed.place})" if failed.place and _MASTERS in user.groups else str(failed))
+    return CallFailed(f"{failed} ({failed.details})" if failed.details and _MASTERS in user.groups else str(failed))
 
 
 def _read_verdict(answer: bytes) -> Verdict:

@@ -27,7 +27,7 @@ from podless.meta.errors import Internal
 from podless.meta.field import At, Path, format_path
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.runtime.release import NEWEST, Notes, Release
+from podless.runtime.release import NEWEST, Release, ReleaseRecorder
 from podless.schema import formats
 from podless.structs.gated import find_dates
 from podless.structs.structs import Struct
@@ -98,7 +98,7 @@ class Outcome:
     objects: list[KnownObject] = field(default_factory=list)
     mixed: bool = False
     looked: dict[tuple[str, str, str], tuple[Kind, Version] | bool] = field(default_factory=dict)
-    notes: Notes = field(default_factory=lambda: Notes(NEWEST))
+    notes: ReleaseRecorder = field(default_factory=lambda: ReleaseRecorder(NEWEST))
     texts: list[tuple[Struct, bytes]] = field(default_factory=list)
 
 
@@ -125,7 +125,7 @@ class Judge:
 
         again: the other half was checked before, so faults of the whole text have been reported.
         """
-        with Notes(self.release) as notes:
+        with ReleaseRecorder(self.release) as notes:
             return self._judged(document, Outcome(notes=notes), definitions, again)
 
     def agrees(self, outcome: Outcome) -> bool:
@@ -346,7 +346,7 @@ def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
             yield identify_object(part.value, named[0], named[2]), serializer.encode_json(part.value)
 
 
-def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
+def _ask(notes: ReleaseRecorder, struct: Struct, text: bytes) -> None:
     """Record which fields of an object depend on the release."""
     for span, gate in set(find_dates(struct, serializer.decode_json(text))):
         notes.note_span(span)

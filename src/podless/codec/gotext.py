@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from podless.runtime.meter import charge, each
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
 _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
@@ -109,14 +109,14 @@ def format_syntax(item: Any) -> str:
     if isinstance(item, list) and all(isinstance(one, str) for one in each(item)):
         return format_strings(item)
     if isinstance(item, dict) and all(isinstance(one, str) for one in each(item).values()):
-        return "map[string]string{" + ", ".join(f"{quote(key)}:{quote(item[key])}" for key in in_order(item)) + "}"
+        return "map[string]string{" + ", ".join(f"{quote(key)}:{quote(item[key])}" for key in sort_texts(item)) + "}"
     return format_value(item)
 
 
 def format_interface(item: Any) -> str:
     """Return a value of a custom object in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
     if isinstance(item, dict):
-        parts = (f"{quote(key)}:{format_interface(item[key])}" for key in in_order(each(item)))
+        parts = (f"{quote(key)}:{format_interface(item[key])}" for key in sort_texts(each(item)))
         return f"map[string]interface {{}}{{{', '.join(parts)}}}"
     if isinstance(item, list):
         return f"[]interface {{}}{{{', '.join(map(format_interface, each(item)))}}}"
@@ -165,7 +165,7 @@ def format_plain(item: Any) -> str:
     if isinstance(item, dict | list):
         charge(len(item))
     if isinstance(item, dict):
-        return f"map[{' '.join(f'{name}:{format_plain(item[name])}' for name in in_order(item))}]"
+        return f"map[{' '.join(f'{name}:{format_plain(item[name])}' for name in sort_texts(item))}]"
     if isinstance(item, list):
         return f"[{' '.join(map(format_plain, item))}]"
     if item is None:

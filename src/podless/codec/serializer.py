@@ -16,7 +16,7 @@ import orjson
 from podless.codec import gotext, jsonlarge, jsontext
 from podless.codec.jsontext import JSONError, YAMLError
 from podless.runtime.meter import charge
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 
 __all__ = [
     "Floats",
@@ -351,7 +351,7 @@ def _narrow(value: Any) -> Any:
 
 
 def _wide(value: dict[str, Any]) -> bytes:
-    keys = in_order(value)
+    keys = sort_texts(value)
     parts = []
     for start in range(0, len(keys), _WIDE):
         charge(_WIDE)

@@ -202,7 +202,7 @@ class Controller:
         if self.leads:
             GUARD.set(self._guard)
         try:
-            await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
+            await self.api.watchdog.measure_steps(work, lambda: Work("controller", self.name, "", key))
         except NoRoom as error:  # readyz reports it; livez must not, because a restart does not free space
             log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
             return False

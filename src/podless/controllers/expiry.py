@@ -39,7 +39,7 @@ class Expiry(Controller):
 
     async def begin(self) -> None:
         """Start; stored objects are read in the background."""
-        self.leave.append(clock.CURRENT.get().listen(self._advanced))
+        self.leave.append(clock.CURRENT.get().add_listener(self._advanced))
         self.run_once("load", self._load)
 
     async def _load(self) -> None:

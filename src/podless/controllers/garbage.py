@@ -197,7 +197,7 @@ class Garbage(Controller):
         entry = (await self.api.load_collection(kind)).get(key)
         if entry is not None:
             try:
-                await self.api.off_loop.slices.drive(self._decide(kind, entry))
+                await self.api.off_loop.slices.slice_coroutine(self._decide(kind, entry))
             except Conflict:
                 self._queue_object(key)  # it has changed meanwhile
 

@@ -30,7 +30,7 @@ class Serving:
     def _hooked(self, key: str) -> bool:
         """Return whether hooks convert the objects of a definition."""
         hooks = self._api.converter.hooks
-        return hooks is not None and bool(hooks.converting(keys.name_of(key)))
+        return hooks is not None and bool(hooks.list_conversions(keys.name_of(key)))
 
     def convert_anew(self, key: str) -> bool:
         """Drop the results of conversion hooks after they were reloaded. Returns False if there are none.
@@ -48,7 +48,7 @@ class Serving:
     def _answering(self, key: str) -> Sequence[Object]:
         """Return the hooks for subresources of a definition."""
         hooks = self._api.converter.hooks
-        return hooks.answering(keys.name_of(key)) if hooks is not None else ()
+        return hooks.list_subresources(keys.name_of(key)) if hooks is not None else ()
 
     def stop_serving(self, key: str) -> None:
         """Remove the endpoint of a deleted definition."""

@@ -68,7 +68,7 @@ class TypeChecking(Controller):
         kinds = match_kinds(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
         checks = [(named, _environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
         found = []
-        async for part in self.api.pace.slices(SERVER.name, list(_expressions(spec)) if checks else []):
+        async for part in self.api.pace.iterate_slices(SERVER.name, list(_expressions(spec)) if checks else []):
             for field, source in part:
                 text = "\n".join(
                     _format_warning(named, said) for named, one in checks if (said := one.find_problem(source))

@@ -23,17 +23,17 @@ class Election:
         self._stopped: list[asyncio.Event] = []
 
     @property
-    def held(self) -> bool:
+    def is_used(self) -> bool:
         """Whether instances elect a leader."""
         return bool(self._holders)
 
     @property
-    def stops(self) -> bool:
+    def has_stopped_writes(self) -> bool:
         """Whether a write of a deposed leader waits."""
         return bool(self._stopped)
 
     @property
-    def awaited(self) -> bool:
+    def is_awaited(self) -> bool:
         """Whether another instance must still become the leader."""
         return bool(self._awaited)
 
@@ -43,11 +43,11 @@ class Election:
         if self._awaited.get(lease, client) != client:
             del self._awaited[lease]
 
-    def refuses(self, lease: Lease, client: str) -> bool:
+    def refuses_lease(self, lease: Lease, client: str) -> bool:
         """Return whether a client may not write a lease: it was deposed, and no other instance leads yet."""
         return self._awaited.get(lease) == client
 
-    async def depose(self, client: str) -> bool:
+    async def depose_client(self, client: str) -> bool:
         """Take all leases from a client. Return whether it had any."""
         leases = [lease for lease, holder in self._holders.items() if holder == client]
         for lease in leases:
@@ -57,13 +57,13 @@ class Election:
             self.deposed.add(client)
         return bool(leases)
 
-    async def stop(self) -> None:
+    async def wait_for_release(self) -> None:
         """Wait until the next release."""
         event = asyncio.Event()
         self._stopped.append(event)
         await event.wait()
 
-    def release(self) -> bool:
+    def release_writes(self) -> bool:
         """Release the writes of deposed leaders. Returns whether there were any."""
         stopped, self._stopped = self._stopped, []
         for event in stopped:

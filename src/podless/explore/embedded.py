@@ -29,7 +29,7 @@ class Steps:
     """Collects a scenario: the user's steps, in order, and the invariants. Runs nothing."""
 
     def __init__(self) -> None:
-        self._given: dict[str, list[Any]] = {"steps": [], "always": [], "finally": [], "ignore": []}
+        self._document: dict[str, list[Any]] = {"steps": [], "always": [], "finally": [], "ignore": []}
 
     def apply(self, *objects: Object | str) -> None:
         """Apply objects: dicts, or the path of a file or folder."""
@@ -55,22 +55,22 @@ class Steps:
 
     def always(self, kind: str, expression: str, message: str = "") -> None:
         """Require a CEL expression about `items`, all objects of a kind, after each write."""
-        self._given["always"].append({"kind": kind, "expression": expression, "message": message})
+        self._document["always"].append({"kind": kind, "expression": expression, "message": message})
 
     def finally_(self, kind: str, expression: str, message: str = "") -> None:
         """Require a CEL expression about `items` when the controller has settled after the last step."""
-        self._given["finally"].append({"kind": kind, "expression": expression, "message": message})
+        self._document["finally"].append({"kind": kind, "expression": expression, "message": message})
 
     def ignore(self, *paths: str) -> None:
         """Allow fields to differ between runs, such as "status.lastSeen"."""
-        self._given["ignore"] += paths
+        self._document["ignore"] += paths
 
-    def _add_step(self, verb: str, given: Any) -> None:
-        self._given["steps"].append({verb: given})
+    def _add_step(self, verb: str, value: Any) -> None:
+        self._document["steps"].append({verb: value})
 
     def read(self) -> Scenario:
         """Return the scenario. Raises BadScenario."""
-        return Scenario.parse(self._given)
+        return Scenario.parse(self._document)
 
 
 def explore_controller(
@@ -129,12 +129,12 @@ def _run_in_thread(work: Coroutine[Any, Any, Report]) -> Report:
         return await work
 
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(run_exploration, run())
+        future = pool.submit(run_exploration, run())
         try:
-            return found.result()
+            return future.result()
         except KeyboardInterrupt:
-            for one in stop:
-                one()
+            for cancel in stop:
+                cancel()
             raise
 
 

@@ -47,22 +47,22 @@ class Options:
 
 
 class Explorer:
-    """Carries out runs and judges them. told: called with a line of progress."""
+    """Carries out runs and judges them. report_line: called with a line of progress."""
 
-    def __init__(self, setup: Setup, options: Options, told: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, setup: Setup, options: Options, report_line: Callable[[str], None] = lambda line: None) -> None:
         self.report = Report(seed=options.seed)
         self._setup = setup
         self._options = options
-        self._told = told
+        self._report_line = report_line
         self._free: asyncio.Queue[Runner] = asyncio.Queue()
-        self._fresh = options.fresh
+        self._always_fresh = options.fresh
         self._warned = False
         self._reference: Run | None = None
         self._unstable: set[str] = set()
         self._began = time.monotonic()
 
     @asynccontextmanager
-    async def open(self, workers: int) -> AsyncIterator[None]:
+    async def open_laboratories(self, workers: int) -> AsyncIterator[None]:
         """Start the servers."""
         async with AsyncExitStack() as stack:
             for _ in range(workers):
@@ -76,7 +76,7 @@ class Explorer:
         """Report the first problem only: a controller that starts slowly does so in every run."""
         if not self._warned:
             self._warned = True
-            self._told(line)
+            self._report_line(line)
 
     async def carry_out(self, schedule: Schedule, *, fresh: bool = True) -> Run:
         """Carry out one run and judge it. fresh: start the controller for it."""
@@ -85,12 +85,12 @@ class Explorer:
             expected = self._reference.watched if self._reference is not None else None
             run = await runner.carry_out(schedule, expected, fresh=fresh)
             self.report.runs += 1
-            found = dict.fromkeys((*run.faults, *judge_run(run, self._reference, self._unstable)))
-            if found:  # after a fault, its state must not affect later runs
+            faults = dict.fromkeys((*run.faults, *judge_run(run, self._reference, self._unstable)))
+            if faults:  # after a fault, its state must not affect later runs
                 await runner.end_controller()
         finally:
             self._free.put_nowait(runner)
-        return replace(run, faults=tuple(found))
+        return replace(run, faults=tuple(faults))
 
     async def run_references(self) -> Run:
         """Carry out the scenario without perturbations, twice, to learn which fields differ anyway."""
@@ -106,48 +106,50 @@ class Explorer:
     async def explore(self) -> Report:
         """Explore until a limit of the options is reached."""
         reference = await self.run_references()
-        self._told(f"reference run: {_count(reference, 'write')} writes, {_count(reference, 'event')} events")
+        self._report_line(
+            f"reference run: {_count_entries(reference, 'write')} writes, {_count_entries(reference, 'event')} events"
+        )
         if reference.faults:
             self._add_finding(reference, Finding(reference, tell_story(reference)))
             return self.report
         perturbations = search.list_perturbations(reference)
         self.report.points = len(perturbations)
-        self._told(
+        self._report_line(
             f"{len(perturbations)} perturbations to try one by one, then mixtures from seed {self._options.seed}"
         )
         waiting = self._list_all(perturbations)
         async with asyncio.TaskGroup() as group:
             for _ in range(self._free.qsize()):
-                group.create_task(self._work(waiting))
+                group.create_task(self._try_schedules(waiting))
         return self.report
 
     def _list_all(self, perturbations: list[Perturbation]) -> Iterator[Schedule]:
-        used = Counter(one.at for one in perturbations)
+        used = Counter(perturbation.at for perturbation in perturbations)
         mixtures = search.draw_schedules(perturbations, self._options.seed, used)
         return chain(search.list_schedules(perturbations), mixtures)
 
-    async def _work(self, waiting: Iterator[Schedule]) -> None:
+    async def _try_schedules(self, waiting: Iterator[Schedule]) -> None:
         while not self._is_over():
             schedule = next(waiting, None)
             if schedule is None:
                 return
-            run = await self.carry_out(schedule, fresh=self._fresh)
-            if run.faults and run.kept:
-                run = await self._repeat(run)
+            run = await self.carry_out(schedule, fresh=self._always_fresh)
+            if run.faults and run.reused:
+                run = await self._repeat_run(run)
             if run.faults and not self._is_over():
                 await self._look_into(run)
 
-    async def _repeat(self, run: Run) -> Run:
+    async def _repeat_run(self, run: Run) -> Run:
         """Repeat a failed run of a reused controller with a new one.
 
         A controller that fails only in the first of these runs remembers earlier runs. It is then started for each run.
         """
         for _ in range(_AGAIN):
-            again = await self.carry_out(run.schedule)
-            if again.faults:
-                return again
-        self._fresh = True
-        return again
+            repeated = await self.carry_out(run.schedule)
+            if repeated.faults:
+                return repeated
+        self._always_fresh = True
+        return repeated
 
     def _is_over(self) -> bool:
         options, report = self._options, self.report
@@ -157,39 +159,39 @@ class Explorer:
     async def _look_into(self, run: Run) -> None:
         """Make a failing schedule as short as possible, and repeat it."""
         oracles = frozenset(fault.oracle for fault in run.faults)
-        if sum(one.oracles == oracles for one in self.report.findings) >= _SAME:
+        if sum(finding.oracles == oracles for finding in self.report.findings) >= _SAME:
             return
         shortest = await search.shrink_schedule(run, self.carry_out)
-        again = 0
+        failed = 0
         for _ in range(_AGAIN):
             tried = await self.carry_out(shortest.schedule)
-            again += bool(oracles & {fault.oracle for fault in tried.faults})
+            failed += bool(oracles & {fault.oracle for fault in tried.faults})
             self.report.differs = self.report.differs or compare_logs(shortest.fingerprint, tried.fingerprint)
-        if again:  # a fault that never occurs again cannot be replayed
-            self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _AGAIN))
+        if failed:  # a fault that never occurs again cannot be replayed
+            self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), failed, _AGAIN))
 
     def _add_finding(self, run: Run, finding: Finding) -> None:
-        known = {(str(one.run.schedule), one.oracles) for one in self.report.findings}
+        known = {(str(other.run.schedule), other.oracles) for other in self.report.findings}
         if (str(run.schedule), finding.oracles) not in known and len(self.report.findings) < self._options.findings:
             self.report.findings.append(finding)
-            self._told(f"found after {self.report.runs} runs: {'; '.join(map(str, run.faults))}")
+            self._report_line(f"found after {self.report.runs} runs: {'; '.join(map(str, run.faults))}")
 
 
-async def explore(setup: Setup, options: Options, told: Callable[[str], None] = lambda line: None) -> Report:
+async def explore(setup: Setup, options: Options, report_line: Callable[[str], None] = lambda line: None) -> Report:
     """Look for schedules that break a controller. Raises OSError if its command cannot be run, and StartError."""
-    explorer = Explorer(setup, options, told)
-    async with explorer.open(options.workers):
+    explorer = Explorer(setup, options, report_line)
+    async with explorer.open_laboratories(options.workers):
         return await explorer.explore()
 
 
 async def replay(
-    setup: Setup, schedule: Schedule, times: int = 1, told: Callable[[str], None] = lambda line: None
+    setup: Setup, schedule: Schedule, times: int = 1, report_line: Callable[[str], None] = lambda line: None
 ) -> Report:
     """Carry out one schedule `times` times after the reference runs, and compare the logs of the requests."""
     if times < 1:
         raise ValueError(f"times: {times}: must be at least 1")
-    explorer = Explorer(setup, Options(findings=times), told)
-    async with explorer.open(1):
+    explorer = Explorer(setup, Options(findings=times), report_line)
+    async with explorer.open_laboratories(1):
         reference = await explorer.run_references()
         if reference.faults:
             explorer.report.findings.append(Finding(reference, tell_story(reference)))
@@ -198,15 +200,15 @@ async def replay(
         for _ in range(times):
             run = await explorer.carry_out(schedule)
             first = first or run
-            apart = compare_logs(first.fingerprint, run.fingerprint)
+            difference = compare_logs(first.fingerprint, run.fingerprint)
             explorer.report.replayed += 1
-            explorer.report.same += not apart
-            explorer.report.differs = explorer.report.differs or apart
-            explorer.report.unused += [one for one in run.unused if one not in explorer.report.unused]
+            explorer.report.same += not difference
+            explorer.report.differs = explorer.report.differs or difference
+            explorer.report.unused += [point for point in run.unused if point not in explorer.report.unused]
             if run.faults:
                 explorer.report.findings.append(Finding(run, tell_story(run, reference), 1, 1))
     return explorer.report
 
 
-def _count(run: Run, kind: str) -> int:
-    return sum(one.kind == kind for one in run.entries)
+def _count_entries(run: Run, kind: str) -> int:
+    return sum(entry.kind == kind for entry in run.entries)

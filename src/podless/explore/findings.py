@@ -24,7 +24,7 @@ ORACLES = {
     "errors": "the same error repeats without end",
     "wait": "a step of the scenario fails",
 }
-_TOLD = {"exited", "silent"}  # for these oracles, the controller's output says more than the story
+_OUTPUT_SHOWN = {"exited", "silent"}  # for these oracles, the controller's output says more than the story
 _LAST = 15  # lines of the controller's output
 
 
@@ -45,7 +45,8 @@ class Run:
 
     states: those in which the controller rested after steps before the last one, without held events. unused:
     perturbations whose point was not reached. watched: (client, resource) pairs that were watched after the start.
-    elects: whether the instances of the controller elect a leader. kept: the controller was started for an earlier run.
+    elects: whether the instances of the controller elect a leader. reused: the controller was started for an earlier
+    run.
     """
 
     schedule: Schedule
@@ -57,7 +58,7 @@ class Run:
     watched: frozenset[tuple[str, str]] = frozenset()
     states: Mapping[str, State] = field(default_factory=dict)
     elects: bool = False
-    kept: bool = False
+    reused: bool = False
     output: str = ""
     seconds: float = 0.0
 
@@ -81,11 +82,11 @@ class Finding:
 
     def __str__(self) -> str:
         lines = [*(f"  {fault}" for fault in self.run.faults), "", "Schedule"]
-        lines += [f"  {one}" for one in self.run.schedule] or ["  nothing is perturbed"]
+        lines += [f"  {perturbation}" for perturbation in self.run.schedule] or ["  nothing is perturbed"]
         if self.tries:
             lines.append(f"  fails again in {self.again} of {self.tries} runs")
         lines += ["", "Story", *(f"  {line}" for line in self.story)]
-        if self.oracles & _TOLD and self.run.output:
+        if self.oracles & _OUTPUT_SHOWN and self.run.output:
             lines += ["", "Output", *(f"  {line}" for line in self.run.output.splitlines()[-_LAST:])]
         return "\n".join(lines)
 
@@ -117,14 +118,14 @@ class Report:
     @property
     def summary(self) -> str:
         """The number of runs and findings, in one line."""
-        found = "nothing was found" if self.passed else f"{len(self.findings)} found"
-        return f"{self.runs} runs in {self.seconds:.0f} s, {self.points} perturbations, seed {self.seed}: {found}"
+        result = "nothing was found" if self.passed else f"{len(self.findings)} found"
+        return f"{self.runs} runs in {self.seconds:.0f} s, {self.points} perturbations, seed {self.seed}: {result}"
 
     def __str__(self) -> str:
         parts = [f"Finding {number}\n{finding}\n" for number, finding in enumerate(self.findings, 1)]
         if self.differs:
             parts.append(f"Two runs of the same schedule differ: {self.differs}")
-        parts += [f"Its point never came: {one}" for one in self.unused]
+        parts += [f"Its point never came: {point}" for point in self.unused]
         if self.replayed > 1:
             parts.append(f"The requests were the same in {self.same} of {self.replayed} runs")
         return "\n".join([*parts, self.summary])

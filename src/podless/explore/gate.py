@@ -37,7 +37,8 @@ class RunHooks:
     """The actions of a run that its gate needs.
 
     revision: returns the present revision. find: returns the object of a write, None if it does not exist. crash: kills
-    and restarts a client. wrote: called after each write, before its answer. free: takes a lease from its holder.
+    and restarts a client. after_write: called after each write, before its answer. free_lease: takes a lease from its
+    holder.
     """
 
     def __init__(
@@ -45,24 +46,24 @@ class RunHooks:
         revision: Callable[[], int],
         find: Callable[[Attributes, str], Awaitable[Object | None]],
         crash: Callable[[str], None],
-        wrote: Callable[[LogEntry], Awaitable[None]],
-        free: Callable[[Lease], Awaitable[None]],
+        after_write: Callable[[LogEntry], Awaitable[None]],
+        free_lease: Callable[[Lease], Awaitable[None]],
     ) -> None:
         self.revision = revision
         self.find = find
         self.crash = crash
-        self.wrote = wrote
-        self.free = free
+        self.after_write = after_write
+        self.free_lease = free_lease
 
 
 class GatedRun:
     """One run as the gate sees it: its schedule, its log, and held requests and events.
 
-    open: requests in progress. noise: writes of leases and events so far. failed: the last request, if its answer was
-    an error or was lost; the client may try again. lost: watches that a client must still open, because it was started
-    or its watch was ended. expected: the watches that clients open when they start; None if unknown. clients: all
-    instances of the controller. heard: those that sent any request. away: the longest time in seconds until a client
-    opened a cut watch again.
+    open_requests: in progress. noise: writes of leases and events so far. last_failure: the last request, if its answer
+    was an error or was lost; the client may try again. lost_watches: those that a client must still open, because it
+    was started or its watch was ended. expected: the watches that clients open when they start; None if unknown.
+    clients: all instances of the controller. heard_clients: those that sent any request. longest_absence: the longest
+    time in seconds until a client opened a cut watch again.
     """
 
     def __init__(
@@ -75,38 +76,40 @@ class GatedRun:
     ) -> None:
         self.log = Log()
         self._active = True
-        self.open = 0
+        self.open_requests = 0
         self.noise = 0
-        self.heard: set[str] = set()
-        self.away = 0.0
-        self._cut: dict[Watched, float] = {}  # when each watch was cut that is not open again yet
-        self.failed = ""
+        self.heard_clients: set[str] = set()
+        self.longest_absence = 0.0
+        self._cut_at: dict[Watched, float] = {}  # when each watch was cut that is not open again yet
+        self.last_failure = ""
         self.unused = list(schedule)
         self._hooks = hooks
         self.turns = turns
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
-        self._seen: dict[tuple[str, str, str, str], int] = {}  # (client, resource, namespace, name) -> revision
+        self._seen_revisions: dict[
+            tuple[str, str, str, str], int
+        ] = {}  # (client, resource, namespace, name) -> revision
         self._listed: dict[Watched, int] = {}  # the newest version that a client's last list of a resource showed
         self._expected = expected
         self._clients = tuple(clients)
-        self.lost = set(expected or ())
-        self.election = Election(hooks.free)
+        self.lost_watches = set(expected or ())
+        self.election = Election(hooks.free_lease)
 
     @property
-    def holds(self) -> bool:
+    def is_holding(self) -> bool:
         """Whether events are held now, or the write of a deposed leader."""
-        return self.election.stops or any(view.hold is not None for view in self._views.values())
+        return self.election.has_stopped_writes or any(view.hold is not None for view in self._views.values())
 
     @property
     def watched(self) -> frozenset[Watched]:
         """The (client, resource) pairs that are watched now."""
-        return frozenset(key for key, view in self._views.items() if view.watched)
+        return frozenset(key for key, view in self._views.items() if view.is_watched)
 
     @property
     def is_silent(self) -> bool:
         """Whether no request, answer or event has passed since the last call of `take_activity`."""
-        return not (self._active or self.open or self.turns.pending)
+        return not (self._active or self.open_requests or self.turns.has_waiting)
 
     def take_activity(self) -> bool:
         """Return whether a request, answer or event has passed since the last call."""
@@ -116,175 +119,192 @@ class GatedRun:
     def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
         """Log a step of the user, and start the schedule's perturbations at this point."""
         self.log.add_entry(LogEntry("user", "", text, point, revision=self._hooks.revision()))
-        for one in self._take_perturbations(point):
-            if isinstance(one, HoldEvents):
-                self._hold(one, self._hooks.revision(), clients)
+        for perturbation in self._take_perturbations(point):
+            if isinstance(perturbation, HoldEvents):
+                self._hold_events(perturbation, self._hooks.revision(), clients)
 
-    def release(self) -> bool:
+    def end_round(self) -> bool:
         """End a round, and the holds for which it was the last. Return whether a client gets events by that."""
-        told = self.election.release()
+        delivers = self.election.release_writes()
         for key, view in self._views.items():
             if view.hold is None:
                 continue
             view.hold.rounds -= 1
             if view.hold.rounds <= 0:
-                drop, watched = view.drops, view.watched
+                drop, watched = view.will_drop, view.is_watched
                 self._note_fault(f"events of {key[1]} " + ("are dropped" if drop else "are delivered"))
-                told = view.release(drop=drop) or told
-                if watched and not view.watched:
+                delivers = view.release_events(drop=drop) or delivers
+                if watched and not view.is_watched:
                     self._note_cut(key)
         self._active = True
-        return told
+        return delivers
 
     def forget_client(self, client: str) -> None:
         """End the watches of a killed client, and expect those that it opens when it starts."""
-        self._seen = {key: revision for key, revision in self._seen.items() if key[0] != client}
+        self._seen_revisions = {key: revision for key, revision in self._seen_revisions.items() if key[0] != client}
         for key, view in self._views.items():
             if key[0] == client:
-                self._cut.pop(key, None)
+                self._cut_at.pop(key, None)
                 if client in self.election.deposed:
-                    self.lost.discard(key)
-                elif view.watched if self._expected is None else key in self._expected:
-                    self.lost.add(key)
-                view.close()
-        self.turns.drop(client)
+                    self.lost_watches.discard(key)
+                elif view.is_watched if self._expected is None else key in self._expected:
+                    self.lost_watches.add(key)
+                view.end_watches()
+        self.turns.drop_client(client)
 
     def take_over(self, former: GatedRun) -> None:
         """Take over the open watches of the previous run, whose clients continue."""
-        self.lost.clear()
+        self.lost_watches.clear()
         for key, view in former._views.items():
-            view.told = partial(self._note_event, *key)
+            view.on_event = partial(self._note_event, *key)
             self._views[key] = view
 
-    def close(self) -> None:
+    def end_watches(self) -> None:
         """End all watches and queued requests."""
         for view in self._views.values():
-            view.close()
+            view.end_watches()
 
-    async def answer(self, client: str, request: HTTPRequest, handler: Handler) -> Answer:
+    async def answer_request(self, client: str, request: HTTPRequest, handler: Handler) -> Answer:
         """Answer a request of a client."""
-        self.heard.add(client)
-        asked = request_info(request.method, request.path, request.query_text).asked
+        self.heard_clients.add(client)
+        attributes = request_info(request.method, request.path, request.query_text).asked
         _prefer_json(request)
-        resource = resource_of(asked)
-        if resource == _LEASES and asked.verb in _WRITES:
-            return await self._write_lease(client, request, asked, handler)
-        if not asked.resource or resource in NOISE or asked.group in _REVIEWS:
+        resource = resource_of(attributes)
+        if resource == _LEASES and attributes.verb in _WRITES:
+            return await self._write_lease(client, request, attributes, handler)
+        if not attributes.resource or resource in NOISE or attributes.group in _REVIEWS:
             answer = await settle_answer(handler(request))
-            self.noise += resource in NOISE and asked.verb in _WRITES and answer.status < 300
+            self.noise += resource in NOISE and attributes.verb in _WRITES and answer.status < 300
             return answer
-        self.open += 1
+        self.open_requests += 1
         self._active = True
-        name = f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}"
+        name = f"{client} {attributes.verb} {resource} {attributes.namespace}/{attributes.name}"
         try:
-            if not await self.turns.enter((REQUEST, self.turns.given, name), client):
+            if not await self.turns.enter_turn((REQUEST, self.turns.taken, name), client):
                 return Lost()
             try:
-                if asked.verb in _WRITES:
-                    return await self._write(client, request, asked, handler)
-                if asked.verb == "watch":
-                    return await self._watch(client, request, resource, handler)
-                return await self._serve_read(client, request, asked, handler)
+                if attributes.verb in _WRITES:
+                    return await self._serve_write(client, request, attributes, handler)
+                if attributes.verb == "watch":
+                    return await self._serve_watch(client, request, resource, handler)
+                return await self._serve_read(client, request, attributes, handler)
             finally:
-                self.turns.leave()
+                self.turns.leave_turn()
         finally:
-            self.open -= 1
+            self.open_requests -= 1
             self._active = True
 
-    async def _serve_read(self, client: str, request: HTTPRequest, asked: Attributes, handler: Handler) -> Answer:
-        resource = resource_of(asked)
-        hold = self._view(client, resource).hold
-        if asked.verb == "list" and hold is not None and hold.revision:
+    async def _serve_read(self, client: str, request: HTTPRequest, attributes: Attributes, handler: Handler) -> Answer:
+        resource = resource_of(attributes)
+        hold = self._view_of(client, resource).hold
+        if attributes.verb == "list" and hold is not None and hold.revision:
             ask_for_past(request, hold.revision)
         answer = await settle_answer(handler(request))
-        if asked.verb == "list":
+        if attributes.verb == "list":
             self._listed[client, resource] = _read_newest(_read_body(answer))
-        text = self.log.mask(f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}".rstrip("/ "))
+        text = self.log.mask_name(
+            f"{client} {attributes.verb} {resource} {attributes.namespace}/{attributes.name}".rstrip("/ ")
+        )
         self._note_entry(LogEntry("read", client, text, status=answer.status, resource=resource))
         return answer
 
-    async def _watch(self, client: str, request: HTTPRequest, resource: str, handler: Handler) -> Answer:
+    async def _serve_watch(self, client: str, request: HTTPRequest, resource: str, handler: Handler) -> Answer:
         answer = await settle_answer(handler(request))
         if not isinstance(answer, Stream):
             return answer
-        self.lost.discard((client, resource))
-        if (since := self._cut.pop((client, resource), None)) is not None:
-            self.away = max(self.away, _now() - since)
-        return self._view(client, resource).stream(answer)
+        self.lost_watches.discard((client, resource))
+        if (since := self._cut_at.pop((client, resource), None)) is not None:
+            self.longest_absence = max(self.longest_absence, _now() - since)
+        return self._view_of(client, resource).wrap_stream(answer)
 
-    async def _write_lease(self, client: str, request: HTTPRequest, asked: Attributes, handler: Handler) -> Answer:
-        name = asked.name or self.log.name_write("", asked, await request.read_body()).rpartition("/")[2]
-        if self.election.refuses((asked.namespace, name), client):
-            return render_error(Conflict(asked.resource, asked.group, name, MODIFIED))
+    async def _write_lease(self, client: str, request: HTTPRequest, attributes: Attributes, handler: Handler) -> Answer:
+        name = attributes.name or self.log.name_write("", attributes, await request.read_body()).rpartition("/")[2]
+        if self.election.refuses_lease((attributes.namespace, name), client):
+            return render_error(Conflict(attributes.resource, attributes.group, name, MODIFIED))
         answer = await settle_answer(handler(request))
         if answer.status < 300:
             self.noise += 1
-            self.election.note_lease((asked.namespace, name), client)
+            self.election.note_lease((attributes.namespace, name), client)
         return answer
 
     async def _wait_for_leader(self, client: str) -> None:
         """Depose a leader, and wait until another instance leads and has settled."""
-        if not await self.election.depose(client):
+        if not await self.election.depose_client(client):
             return
-        for other, resource in list(self._views):  # the next leader will open the watches of this one
-            if other == client:
-                self.lost |= {(one, resource) for one in self._clients if one != client}
-        self.open -= 1
+        for watcher, resource in list(self._views):  # the next leader will open the watches of this one
+            if watcher == client:
+                self.lost_watches |= {(instance, resource) for instance in self._clients if instance != client}
+        self.open_requests -= 1
         try:
-            await self.turns.step_aside(self._stop(client))
+            await self.turns.step_aside(self._wait_as_deposed(client))
         finally:
-            self.open += 1
+            self.open_requests += 1
 
-    async def _stop(self, client: str) -> bool:
-        await self.election.stop()
-        return await self.turns.enter((REQUEST, self.turns.given, client), client)
+    async def _wait_as_deposed(self, client: str) -> bool:
+        await self.election.wait_for_release()
+        return await self.turns.enter_turn((REQUEST, self.turns.taken, client), client)
 
-    async def _write(self, client: str, request: HTTPRequest, asked: Attributes, handler: Handler) -> Answer:
-        point = self.log.name_write(client, asked, await request.read_body())
-        happens = self._take_perturbations(point)
-        if any(isinstance(one, ChangeLeader) for one in happens):
+    async def _serve_write(self, client: str, request: HTTPRequest, attributes: Attributes, handler: Handler) -> Answer:
+        point = self.log.name_write(client, attributes, await request.read_body())
+        perturbations = self._take_perturbations(point)
+        if any(isinstance(perturbation, ChangeLeader) for perturbation in perturbations):
             await self._wait_for_leader(client)
         async with self._writing:  # one write at a time, so that each has a state before and after it
             revision = self._hooks.revision()
-            before = await self._hooks.find(asked, asked.name)
-            for one in happens:
-                if isinstance(one, HoldEvents):
-                    self._hold(one, revision, [client])
-            late = self.holds or bool(self.lost)
-            resource = qualify_resource(asked.resource, asked.group)
-            seen = self._seen.get((client, resource, asked.namespace, asked.name), 0)
+            before = await self._hooks.find(attributes, attributes.name)
+            for perturbation in perturbations:
+                if isinstance(perturbation, HoldEvents):
+                    self._hold_events(perturbation, revision, [client])
+            late = self.is_holding or bool(self.lost_watches)
+            resource = qualify_resource(attributes.resource, attributes.group)
+            seen = self._seen_revisions.get((client, resource, attributes.namespace, attributes.name), 0)
             stale = not late and 0 < read_version(await request.read_body()) < seen
-            rejected = any(isinstance(one, RejectWrite) for one in happens)
-            if rejected and asked.verb != "create":
-                answer: Answer = render_error(Conflict(asked.resource, asked.group, asked.name, MODIFIED))
+            rejected = any(isinstance(perturbation, RejectWrite) for perturbation in perturbations)
+            if rejected and attributes.verb != "create":
+                answer: Answer = render_error(
+                    Conflict(attributes.resource, attributes.group, attributes.name, MODIFIED)
+                )
             else:
                 answer = await settle_answer(handler(request))
-            created = self._note_created(asked, answer)
-            after = await self._hooks.find(asked, created or asked.name)
+            created = self._note_created(attributes, answer)
+            after = await self._hooks.find(attributes, created or attributes.name)
             if rejected and created:
-                answer = render_error(AlreadyExists(asked.resource, asked.group, created))
+                answer = render_error(AlreadyExists(attributes.resource, attributes.group, created))
             entry = LogEntry(
-                "write", client, point, point, answer.status, revision, resource_of(asked), late, stale, before, after
+                "write",
+                client,
+                point,
+                point,
+                answer.status,
+                revision,
+                resource_of(attributes),
+                late,
+                stale,
+                before,
+                after,
             )
             self._note_entry(entry)
-            await self._hooks.wrote(entry)
-        if any(isinstance(one, Crash) or (isinstance(one, HoldEvents) and one.mode == "restart") for one in happens):
+            await self._hooks.after_write(entry)
+        if any(
+            isinstance(perturbation, Crash) or (isinstance(perturbation, HoldEvents) and perturbation.mode == "restart")
+            for perturbation in perturbations
+        ):
             self._hooks.crash(client)
             return Lost()
         if not await self._wait_for_events(client, point, revision):
             return Lost()
-        if any(isinstance(one, LoseAnswer) for one in happens):
-            self.failed = _describe_failure(point, 0)
+        if any(isinstance(perturbation, LoseAnswer) for perturbation in perturbations):
+            self.last_failure = _describe_failure(point, 0)
             return Lost()
         return answer
 
     async def _wait_for_events(self, client: str, point: str, revision: int) -> bool:
         """Let events pass before the answer of their write. Return False if the client was killed."""
-        return await self.turns.step_aside(self.turns.enter((ANSWER, revision, point), client))
+        return await self.turns.step_aside(self.turns.enter_turn((ANSWER, revision, point), client))
 
-    def _note_created(self, asked: Attributes, answer: Answer) -> str:
+    def _note_created(self, attributes: Attributes, answer: Answer) -> str:
         """Return the name of the object that a create made, "" if it made none."""
-        if asked.verb != "create" or answer.status >= 300:
+        if attributes.verb != "create" or answer.status >= 300:
             return ""
         body = _read_body(answer)
         self.log.note_created(body)
@@ -292,65 +312,71 @@ class GatedRun:
 
     def _take_perturbations(self, point: str) -> list[Perturbation]:
         """Return the perturbations at a point. Each is returned once."""
-        happens = [one for one in self.unused if one.at == point]
-        for one in happens:
-            self.unused.remove(one)
-            self._note_fault(str(one))
-        return happens
+        taken = [perturbation for perturbation in self.unused if perturbation.at == point]
+        for perturbation in taken:
+            self.unused.remove(perturbation)
+            self._note_fault(str(perturbation))
+        return taken
 
-    def _hold(self, one: HoldEvents, revision: int, clients: Iterable[str]) -> None:
+    def _hold_events(self, perturbation: HoldEvents, revision: int, clients: Iterable[str]) -> None:
         for client in clients:
-            view = self._view(client, one.resource)
-            past = {"restart": revision, "past": self._find_past(client, one.resource)}.get(one.mode, 0)
-            view.hold = Hold(one.rounds, drop=one.mode == "skip", revision=past)
-            if one.mode == "restart" and not one.at.startswith(client):
+            view = self._view_of(client, perturbation.resource)
+            past = {"restart": revision, "past": self._find_past(client, perturbation.resource)}.get(
+                perturbation.mode, 0
+            )
+            view.hold = Hold(perturbation.rounds, drop=perturbation.mode == "skip", revision=past)
+            if perturbation.mode == "restart" and not perturbation.at.startswith(client):
                 self._hooks.crash(client)
-            if one.mode == "past" and past and view.cut():
-                self._note_cut((client, one.resource))
+            if perturbation.mode == "past" and past and view.cut_watches():
+                self._note_cut((client, perturbation.resource))
 
     def _note_cut(self, key: Watched) -> None:
         """Expect that a client opens a cut watch again."""
-        self.lost.add(key)
-        self._cut[key] = _now()
+        self.lost_watches.add(key)
+        self._cut_at[key] = _now()
 
     def _find_past(self, client: str, resource: str) -> int:
         """Return the revision before the last change of a resource that a client saw, 0 if it saw none.
 
         It saw a change as an event, or in a list after events that it missed.
         """
-        events = (one for one in self.log.entries if one.kind == "event")
-        seen = max((one.revision for one in events if (one.client, one.resource) == (client, resource)), default=1)
+        events = (entry for entry in self.log.entries if entry.kind == "event")
+        seen = max(
+            (entry.revision for entry in events if (entry.client, entry.resource) == (client, resource)), default=1
+        )
         return max(seen, self._listed.get((client, resource), 1)) - 1
 
-    def _view(self, client: str, resource: str) -> ResourceView:
-        found = self._views.get((client, resource))
-        if found is None:
-            told = partial(self._note_event, client, resource)
+    def _view_of(self, client: str, resource: str) -> ResourceView:
+        view = self._views.get((client, resource))
+        if view is None:
+            note_event = partial(self._note_event, client, resource)
 
             def queue(revision: int, take: Take) -> None:
-                self.turns.queue((EVENT, revision, f"{client} {resource}"), client, take)
+                self.turns.queue_turn((EVENT, revision, f"{client} {resource}"), client, take)
 
-            found = self._views[client, resource] = ResourceView(told, queue)
-        return found
+            view = self._views[client, resource] = ResourceView(note_event, queue)
+        return view
 
     def _note_event(self, client: str, resource: str, event: bytes) -> None:
-        told = orjson.loads(event)
+        shown = orjson.loads(event)
         self._active = True
-        metadata = (told.get("object") or {}).get("metadata") or {}
-        if told.get("type") in ("BOOKMARK", "ERROR"):
+        metadata = (shown.get("object") or {}).get("metadata") or {}
+        if shown.get("type") in ("BOOKMARK", "ERROR"):
             return
-        self.log.note_created(told["object"])
-        place = self.log.mask(f"{metadata.get('namespace', '')}/{metadata.get('name', '')}")
-        text = f"{client} sees {resource} {place.lstrip('/')} {told['type'].lower()}"
+        self.log.note_created(shown["object"])
+        name = self.log.mask_name(f"{metadata.get('namespace', '')}/{metadata.get('name', '')}")
+        text = f"{client} sees {resource} {name.lstrip('/')} {shown['type'].lower()}"
         revision = int(metadata.get("resourceVersion") or 0)
-        self._seen[client, resource, metadata.get("namespace", ""), metadata.get("name", "")] = revision
+        self._seen_revisions[client, resource, metadata.get("namespace", ""), metadata.get("name", "")] = revision
         self._note_entry(LogEntry("event", client, text, revision=revision, resource=resource))
 
     def _note_entry(self, entry: LogEntry) -> None:
         self.log.add_entry(entry)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
-            self.failed = _describe_failure(entry.text, entry.status) if entry.status >= 400 and not missing else ""
+            self.last_failure = (
+                _describe_failure(entry.text, entry.status) if entry.status >= 400 and not missing else ""
+            )
 
     def _note_fault(self, text: str) -> None:
         self.log.add_entry(LogEntry("fault", "", text, revision=self._hooks.revision()))
@@ -372,7 +398,7 @@ class Gate:
                 return handler(request)
             if self.control is None:  # a client of a finished run
                 return Lost()
-            return self.control.answer(client, request, handler)
+            return self.control.answer_request(client, request, handler)
 
         return handle
 
@@ -381,8 +407,8 @@ def _prefer_json(request: HTTPRequest) -> None:
     """Replace protobuf by JSON in the Accept header, because the log reads names and events."""
     accept = request.headers.get("accept", "")
     if "protobuf" in accept:
-        kept = [part for part in accept.split(",") if "protobuf" not in part]
-        request.headers["accept"] = ",".join(kept) or "application/json"
+        media_types = [media_type for media_type in accept.split(",") if "protobuf" not in media_type]
+        request.headers["accept"] = ",".join(media_types) or "application/json"
 
 
 def _describe_failure(text: str, status: int) -> str:
@@ -392,7 +418,7 @@ def _describe_failure(text: str, status: int) -> str:
 def _read_newest(listed: Object) -> int:
     """Return the newest resourceVersion of the objects in a list, 1 if there are none."""
     items = listed.get("items") or ()
-    return max((int((one.get("metadata") or {}).get("resourceVersion") or 1) for one in items), default=1)
+    return max((int((item.get("metadata") or {}).get("resourceVersion") or 1) for item in items), default=1)
 
 
 def _read_body(answer: Answer) -> Object:
@@ -400,5 +426,5 @@ def _read_body(answer: Answer) -> Object:
     if not isinstance(answer, Response):
         return {}
     raw = b"".join(answer.chunks)
-    found = orjson.loads(raw) if raw.startswith(b"{") else {}
-    return found if isinstance(found, dict) else {}
+    obj = orjson.loads(raw) if raw.startswith(b"{") else {}
+    return obj if isinstance(obj, dict) else {}

@@ -19,12 +19,12 @@ class Instances:
         self._processes = {name: make(name) for name in names}
         self._restarts: list[asyncio.Task[None]] = []
 
-    async def start(self, name: str) -> None:
+    async def start_instance(self, name: str) -> None:
         """Start an instance. Raises OSError if the command cannot be run."""
         await self._processes[name].start()
 
     @property
-    def restarting(self) -> bool:
+    def is_restarting(self) -> bool:
         """Whether an instance is being restarted."""
         return not all(task.done() for task in self._restarts)
 
@@ -34,15 +34,15 @@ class Instances:
         codes = {name: process.exited for name, process in self._processes.items()}
         return {name: code for name, code in codes.items() if code is not None}
 
-    def restart(self, name: str) -> None:
+    def restart_instance(self, name: str) -> None:
         """Kill an instance and start it again."""
         process = self._processes[name]
         process.kill()
-        again = self._processes[name] = self._make(name)
+        successor = self._processes[name] = self._make(name)
 
         async def restart() -> None:
             await process.wait()
-            await again.start()
+            await successor.start()
 
         self._restarts.append(asyncio.get_running_loop().create_task(restart()))
 
@@ -50,29 +50,29 @@ class Instances:
         """Return whether all instances are idle, and were since the last call."""
         # a list, because each process must be checked
         idle = [process.is_idle() for process in self._processes.values()]
-        return all(idle) and not self.restarting
+        return all(idle) and not self.is_restarting
 
     def are_still(self) -> bool:
         """Return whether no thread of any instance ran since the last call, and none will wake by itself soon."""
         # a list, because each process must be checked
         still = [process.is_still() for process in self._processes.values()]
-        return all(still) and not self.restarting
+        return all(still) and not self.is_restarting
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether a thread of any instance was ready to run at the last check."""
-        return any(process.last_look.running for process in self._processes.values())
+        return any(process.last_activity.running for process in self._processes.values())
 
     @property
     def ticks(self) -> int:
         """The CPU time of all instances at the last check, in clock ticks."""
-        return sum(process.last_look.ticks for process in self._processes.values())
+        return sum(process.last_activity.ticks for process in self._processes.values())
 
-    def sleep(self, seconds: float, port: int) -> bool:
+    def are_asleep(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake an instance within some seconds."""
-        return all(process.sleeps(seconds, port) for process in self._processes.values())
+        return all(process.is_asleep(seconds, port) for process in self._processes.values())
 
-    async def end(self) -> None:
+    async def kill_all(self) -> None:
         """Kill all instances."""
         for task in self._restarts:
             task.cancel()

@@ -78,11 +78,11 @@ def name_clients(instances: int) -> tuple[str, ...]:
 
 
 class Laboratory:
-    """One server, and the operations of a run on it. setup: that of its runs. told: takes the text of a problem."""
+    """One server, and the operations of a run on it. setup: that of its runs. report_problem: takes a text."""
 
-    def __init__(self, setup: Setup, told: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, setup: Setup, report_problem: Callable[[str], None] = lambda line: None) -> None:
         self.setup = setup
-        self._told = told
+        self._report_problem = report_problem
         self._tokens = {secrets.token_hex(16): name for name in setup.clients}
         self._gate = Gate(self._tokens)
         # informers must list and watch, because a streamed list could not show an earlier state
@@ -110,7 +110,7 @@ class Laboratory:
         self.client = Client(self._app, loop, self._context, RecentRequests())
         authority = self._app.authority.read_bytes()
         for token, name in self._tokens.items():
-            self._kubeconfig(name).write_bytes(make_kubeconfig(self._app.url, by_token(token), authority, name))
+            self._kubeconfig_of(name).write_bytes(make_kubeconfig(self._app.url, by_token(token), authority, name))
         if self.setup.start is not None:
             await self.client.restore(self.setup.start)
         await self.client.apply(self.setup.apply)
@@ -125,22 +125,22 @@ class Laboratory:
         await self._app.stop()
         self._folder.cleanup()
 
-    def _kubeconfig(self, name: str) -> Path:
+    def _kubeconfig_of(self, name: str) -> Path:
         return Path(self._folder.name, f"{name}.kubeconfig")
 
-    async def reset(self, state: Snapshot | None = None) -> None:
+    async def reset_state(self, state: Snapshot | None = None) -> None:
         """Restore a state, by default the one before the first run."""
-        wanted = state or self._start
-        assert wanted is not None
-        await self.client.restore(wanted)
+        snapshot = state or self._start
+        assert snapshot is not None
+        await self.client.restore(snapshot)
 
-    def admit(self, control: GatedRun | None) -> None:
+    def admit_run(self, control: GatedRun | None) -> None:
         """Set the run that controls the requests of clients. None rejects the requests of all clients."""
         self._gate.control = control
 
     async def read_state(self, log: Log) -> State:
         """Return the present state, without parts that may differ between runs."""
-        return self._reader.read((await self.client.snapshot()).records, log.generated)
+        return self._reader.read_state((await self.client.snapshot()).records, log.generated)
 
     @property
     def port(self) -> int:
@@ -148,17 +148,17 @@ class Laboratory:
         return urlsplit(self._app.url).port or 0
 
     @property
-    def connecting(self) -> bool:
+    def is_connecting(self) -> bool:
         """Whether a client waits for a new connection."""
         return self._app.is_connecting
 
     @property
-    def delivering(self) -> bool:
+    def is_delivering(self) -> bool:
         """Whether events have not reached watches yet: the server delivers them in batches, with pauses."""
         assert self._app.cluster is not None
         return bool(self._app.cluster.api.cache.deliveries.pending)
 
-    def revision(self) -> int:
+    def read_revision(self) -> int:
         """Return the revision of the present state."""
         assert self._app.cluster is not None
         return self._app.cluster.api.cache.revision
@@ -176,14 +176,14 @@ class Laboratory:
             "leases.coordination.k8s.io", name, {"spec": {"holderIdentity": ""}}, namespace=namespace
         )
 
-    async def find_object(self, asked: Attributes, name: str) -> Object | None:
+    async def find_object(self, attributes: Attributes, name: str) -> Object | None:
         """Return the stored object of a request, None if it does not exist."""
         assert self._app.cluster is not None
         api = self._app.cluster.api
-        kind = api.registry.get(asked.group, asked.resource)
+        kind = api.registry.get(attributes.group, attributes.resource)
         if kind is None or not name:
             return None
-        entry = (await api.cache.load_collection(kind.keys)).get(kind.keys.key(asked.namespace, name))
+        entry = (await api.cache.load_collection(kind.keys)).get(kind.keys.key(attributes.namespace, name))
         return None if entry is None else dict(orjson.loads(entry.body))
 
     def advance_clock(self, seconds: float) -> None:
@@ -192,23 +192,23 @@ class Laboratory:
 
     def make_process(self, name: str) -> ControllerProcess:
         """Make the process of an instance of the controller, without starting it."""
-        environment = {"KUBECONFIG": str(self._kubeconfig(name)), "PODLESS_EXPLORE": name}
+        environment = {"KUBECONFIG": str(self._kubeconfig_of(name)), "PODLESS_EXPLORE": name}
         output = Path(self._folder.name, f"{name}.output")
         return ControllerProcess(self.setup.command, environment, output, self._orphans)
 
     def note_silence(self, name: str, seconds: float, limit: float) -> None:
         """Report that an instance has sent no request yet, and its kubeconfig."""
-        self._told(
+        self._report_problem(
             f"{name} has sent no request to {self._app.url} for {seconds:g} s: it must use the kubeconfig that "
-            f"KUBECONFIG names ({self._kubeconfig(name)}); podless waits for {limit:g} s"
+            f"KUBECONFIG names ({self._kubeconfig_of(name)}); podless waits for {limit:g} s"
         )
 
     def read_output(self, names: Sequence[str]) -> str:
         """Return the recent output of instances, and clear it."""
-        told = []
+        outputs = []
         for name in names:
             file = Path(self._folder.name, f"{name}.output")
             if file.exists():
-                told.append(file.read_text("utf-8", "replace")[-_WORDS:])
+                outputs.append(file.read_text("utf-8", "replace")[-_WORDS:])
                 os.truncate(file, 0)  # the controller may continue to write
-        return "".join(told)
+        return "".join(outputs)

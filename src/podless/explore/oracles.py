@@ -22,14 +22,14 @@ def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -
     reference: the run without perturbations, None for this one. unstable: differences between two reference runs, which
     are ignored.
     """
-    found = [*_find_recreated(run, reference), *_find_stale(run, reference), *_find_errors(run, reference)]
+    faults = [*_find_recreated(run, reference), *_find_stale(run, reference), *_find_errors(run, reference)]
     cut_off = any(fault.oracle in _CUT_OFF for fault in run.faults)
     if reference is not None and not cut_off:
         for when, state, expected in _pair_states(run, reference):
             differences = list(_compare_states(when, state, expected, unstable))
             if differences:  # later states differ as a consequence
-                return found + differences
-    return found
+                return faults + differences
+    return faults
 
 
 def _pair_states(run: Run, reference: Run) -> Iterator[tuple[str, State, State]]:
@@ -42,29 +42,29 @@ def _pair_states(run: Run, reference: Run) -> Iterator[tuple[str, State, State]]
 
 def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
     """Find objects that are created and deleted more often than perturbations explain."""
-    expected = Counter(_created(reference.entries)) if reference is not None else Counter[str]()
-    for text, count in Counter(_created(run.entries)).items():
+    expected = Counter(_list_creates(reference.entries)) if reference is not None else Counter[str]()
+    for text, count in Counter(_list_creates(run.entries)).items():
         if count > expected[text] + len(run.schedule) + _MORE_CREATES:
             yield Fault("recreated", f"{text}, {count} times")
 
 
-def _created(entries: Sequence[LogEntry]) -> Iterator[str]:
+def _list_creates(entries: Sequence[LogEntry]) -> Iterator[str]:
     """Yield the creates, except those under an old view, where recreating a garbage-collected object is right."""
-    for one in entries:
-        if one.kind == "write" and one.before is None and one.after is not None and not one.late:
-            yield one.point.partition(" #")[0]
+    for entry in entries:
+        if entry.kind == "write" and entry.before is None and entry.after is not None and not entry.late:
+            yield entry.point.partition(" #")[0]
 
 
 def _find_stale(run: Run, reference: Run | None) -> Iterator[Fault]:
     """Find objects that are written from a version known to be old, more often than perturbations explain."""
-    expected = Counter(_stale(reference.entries)) if reference is not None else Counter[str]()
-    for text, count in Counter(_stale(run.entries)).items():
+    expected = Counter(_list_stale(reference.entries)) if reference is not None else Counter[str]()
+    for text, count in Counter(_list_stale(run.entries)).items():
         if count > expected[text] + len(run.schedule) + _MORE_STALE:
             yield Fault("stale", f"{text}, {count} times")
 
 
-def _stale(entries: Sequence[LogEntry]) -> Iterator[str]:
-    return (one.text.partition(" #")[0] for one in entries if one.stale)
+def _list_stale(entries: Sequence[LogEntry]) -> Iterator[str]:
+    return (entry.text.partition(" #")[0] for entry in entries if entry.stale)
 
 
 def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:
@@ -77,14 +77,14 @@ def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:
 
 def _last_errors(run: Run) -> Iterator[str]:
     """Yield the last error of a client that got it repeatedly, and saw no event that stops it."""
-    asked = [one for one in run.entries if one.kind in ("read", "write", "event")]
-    last = [f"{one.text.partition(' #')[0]}: {one.status}" for one in asked[-_SAME_ERRORS:]]
-    if len(last) == _SAME_ERRORS and len(set(last)) == 1 and asked[-1].status >= 400:
+    entries = [entry for entry in run.entries if entry.kind in ("read", "write", "event")]
+    last = [f"{entry.text.partition(' #')[0]}: {entry.status}" for entry in entries[-_SAME_ERRORS:]]
+    if len(last) == _SAME_ERRORS and len(set(last)) == 1 and entries[-1].status >= 400:
         yield last[0]
 
 
-def _compare_states(when: str, found: State, expected: State, unstable: Collection[str]) -> Iterator[Fault]:
-    differences = [line for line in compare_states(expected, found) if _field_of(line) not in unstable]
+def _compare_states(when: str, state: State, expected: State, unstable: Collection[str]) -> Iterator[Fault]:
+    differences = [line for line in compare_states(expected, state) if _field_of(line) not in unstable]
     after = f", after {when}" if when else ""
     for line in differences[:_SHOWN]:
         if line.startswith("-"):
@@ -100,7 +100,7 @@ def _compare_states(when: str, found: State, expected: State, unstable: Collecti
 def find_unstable(first: Run, second: Run) -> set[str]:
     """Return the fields in which two reference runs differ."""
     pairs = _pair_states(first, second)
-    return {_field_of(line) for _, one, other in pairs for line in compare_states(one, other)}
+    return {_field_of(line) for _, state, other_state in pairs for line in compare_states(state, other_state)}
 
 
 def _field_of(line: str) -> str:

@@ -65,13 +65,13 @@ class OrphanKiller:
 
     def add_group(self, group: int) -> None:
         """Kill a process group when this process ends."""
-        self._send(group)
+        self._send_group(group)
 
     def drop_group(self, group: int) -> None:
         """Forget a process group that has ended: the kernel may give its number to another one."""
-        self._send(-group)
+        self._send_group(-group)
 
-    def _send(self, number: int) -> None:
+    def _send_group(self, number: int) -> None:
         with contextlib.suppress(OSError):  # it was killed
             os.write(self._pipe, b"%d\n" % number)
 

@@ -75,7 +75,7 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
     yield f'<h2>Finding {number}</h2><ul class="wrongs">'
     yield from (f"<li>{html.escape(str(fault))}</li>" for fault in run.faults)
     yield "</ul><h3>Schedule</h3>"
-    yield from (f'<span class="chip">{html.escape(str(one))}</span>' for one in run.schedule)
+    yield from (f'<span class="chip">{html.escape(str(perturbation))}</span>' for perturbation in run.schedule)
     if not run.schedule:
         yield "Nothing is perturbed."
     if finding.tries:
@@ -88,52 +88,54 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
 
 def _write_lanes(entries: Sequence[LogEntry]) -> Iterator[str]:
     """Yield the grid: a first row with the names of the lanes, and a row for each entry."""
-    told = [one for one in entries if one.kind != "read" or one.status >= 400]
-    if len(told) > _MOST:
-        told = [*told[: _MOST // 2], *told[-_MOST // 2 :]]
-    watches = sorted({(one.client, one.resource) for one in told if one.kind == "event"})
-    clients = sorted({one.client for one in told if one.client})
+    shown = [entry for entry in entries if entry.kind != "read" or entry.status >= 400]
+    if len(shown) > _MOST:
+        shown = [*shown[: _MOST // 2], *shown[-_MOST // 2 :]]
+    watches = sorted({(entry.client, entry.resource) for entry in shown if entry.kind == "event"})
+    clients = sorted({entry.client for entry in shown if entry.client})
     lanes = ["user", "podless", *(f"{client} sees {resource}" for client, resource in watches)]
     lanes += [f"{client} writes" for client in clients]
     widths = ["minmax(8rem, 1fr)", "minmax(10rem, 1.2fr)", *["minmax(8rem, 1fr)"] * len(watches)]
     widths += ["minmax(16rem, 2fr)"] * len(clients)
     yield f'<div class="lanes" style="grid-template-columns: {" ".join(widths)}">'
-    yield from (_place(1, place, "head", html.escape(lane)) for place, lane in enumerate(lanes, 1))
-    for row, one in enumerate(told, 2):
-        if one.kind == "user":
+    yield from (_write_cell(1, column_, "head", html.escape(lane)) for column_, lane in enumerate(lanes, 1))
+    for row, entry in enumerate(shown, 2):
+        if entry.kind == "user":
             yield f'<div class="step" style="grid-row: {row}"></div>'
-        if one.kind == "event":
-            column = 3 + watches.index((one.client, one.resource))
-            yield _write_bar(told, row, column)
-            what = one.text.rpartition(" ")
-            yield _place(row, column, "see", f"{html.escape(what[0].rpartition(' ')[2])} <b>{html.escape(what[2])}</b>")
-        elif one.kind in ("user", "fault", "process"):
-            column = 1 if one.kind == "user" else 2
-            yield _place(row, column, "user" if one.kind == "user" else "fault", html.escape(one.text))
+        if entry.kind == "event":
+            column = 3 + watches.index((entry.client, entry.resource))
+            yield _write_bar(shown, row, column)
+            words = entry.text.rpartition(" ")
+            yield _write_cell(
+                row, column, "see", f"{html.escape(words[0].rpartition(' ')[2])} <b>{html.escape(words[2])}</b>"
+            )
+        elif entry.kind in ("user", "fault", "process"):
+            column = 1 if entry.kind == "user" else 2
+            yield _write_cell(row, column, "user" if entry.kind == "user" else "fault", html.escape(entry.text))
         else:
-            yield _place(row, 3 + len(watches) + clients.index(one.client), one.kind, _write_request(one))
+            yield _write_cell(row, 3 + len(watches) + clients.index(entry.client), entry.kind, _write_request(entry))
     yield "</div>"
 
 
-def _write_bar(told: Sequence[LogEntry], row: int, column: int) -> str:
+def _write_bar(entries: Sequence[LogEntry], row: int, column: int) -> str:
     """Return the bar from the cause of an event to the event in a row."""
-    event = told[row - 2]
-    earlier = [(place, one) for place, one in enumerate(told[: row - 2], 2) if one.kind in ("user", "write")]
-    made = [place for place, one in earlier if one.revision < event.revision]
-    first = made[-1] if made else row
-    held = row - first > 2 and any(one.kind in ("fault", "process", "user") for one in told[first - 1 : row - 2])
+    event = entries[row - 2]
+    earlier = [(cause, entry) for cause, entry in enumerate(entries[: row - 2], 2) if entry.kind in ("user", "write")]
+    causes = [cause for cause, entry in earlier if entry.revision < event.revision]
+    first = causes[-1] if causes else row
+    held = row - first > 2 and any(entry.kind in ("fault", "process", "user") for entry in entries[first - 1 : row - 2])
     return f'<div class="bar{" late" if held else ""}" style="grid-area: {first} / {column} / {row + 1}"></div>'
 
 
-def _write_request(one: LogEntry) -> str:
+def _write_request(entry: LogEntry) -> str:
     """Return a request without its client, with an error answer, and with its changes."""
-    text = html.escape(one.text.removeprefix(f"{one.client} "))
-    if one.status >= 400 or not one.status:
-        return f'<b>{text}</b> <span class="refused">{one.status or "no answer"}</span>'
-    lines = compare_objects(one.before, one.after) if one.before and one.after else []
+    text = html.escape(entry.text.removeprefix(f"{entry.client} "))
+    if entry.status >= 400 or not entry.status:
+        return f'<b>{text}</b> <span class="refused">{entry.status or "no answer"}</span>'
+    lines = compare_objects(entry.before, entry.after) if entry.before and entry.after else []
     changes = "".join(f"<small>{html.escape(line)}</small>" for line in lines[:_CHANGES])
     return f"<b>{text}</b>{changes}"
 
 
-def _place(row: int, column: int, look: str, content: str) -> str:
+def _write_cell(row: int, column: int, look: str, content: str) -> str:
     return f'<div class="{look}" style="grid-area: {row} / {column}">{content}</div>'

@@ -60,17 +60,17 @@ class Log:
         """Add an entry."""
         self.entries.append(entry)
 
-    def name_write(self, client: str, asked: Attributes, body: bytes) -> str:
+    def name_write(self, client: str, attributes: Attributes, body: bytes) -> str:
         """Return the point of a write that a client sends now."""
-        name = asked.name
-        if not name and asked.verb == "create":
-            given, prefix = _read_names(body)
-            name = given or f"{prefix}*"
-        place = self.mask(f"{asked.namespace}/{name}" if asked.namespace else name)
-        plain = f"{client} {asked.verb} {resource_of(asked)} {place}".rstrip()
-        self._counts[plain] += 1
-        count = self._counts[plain]
-        return plain if count == 1 else f"{plain} #{count}"
+        name = attributes.name
+        if not name and attributes.verb == "create":
+            full_name, prefix = _read_names(body)
+            name = full_name or f"{prefix}*"
+        target = self.mask_name(f"{attributes.namespace}/{name}" if attributes.namespace else name)
+        point = f"{client} {attributes.verb} {resource_of(attributes)} {target}".rstrip()
+        self._counts[point] += 1
+        count = self._counts[point]
+        return point if count == 1 else f"{point} #{count}"
 
     def note_created(self, obj: Mapping[str, Any]) -> None:
         """Give an object with a generated name the same name in every run."""
@@ -80,32 +80,32 @@ class Log:
             self._generations[prefix] += 1
             self._generated[name] = f"{prefix}*{self._generations[prefix]}"
 
-    def mask(self, text: str) -> str:
+    def mask_name(self, text: str) -> str:
         """Replace a generated name at the end of a text."""
-        place, slash, name = text.rpartition("/")
-        return f"{place}{slash}{self._generated.get(name, name)}"
+        namespace, slash, name = text.rpartition("/")
+        return f"{namespace}{slash}{self._generated.get(name, name)}"
 
     @property
     def generated(self) -> Mapping[str, str]:
         """Generated names, and the names that stand for them."""
         return self._generated
 
-    def fingerprint(self) -> list[str]:
+    def list_requests(self) -> list[str]:
         """Return the lines that must be equal in two runs of a schedule: all requests with their answers, in order."""
-        return [f"{one.text} {one.status}" for one in self.entries if one.kind in ("write", "read")]
+        return [f"{entry.text} {entry.status}" for entry in self.entries if entry.kind in ("write", "read")]
 
 
-def resource_of(asked: Attributes) -> str:
+def resource_of(attributes: Attributes) -> str:
     """Return the resource with group and subresource, such as "crontabs.stable.example.com/status"."""
-    name = qualify_resource(asked.resource, asked.group)
-    return f"{name}/{asked.subresource}" if asked.subresource else name
+    name = qualify_resource(attributes.resource, attributes.group)
+    return f"{name}/{attributes.subresource}" if attributes.subresource else name
 
 
 def compare_logs(first: Sequence[str], second: Sequence[str]) -> str:
     """Return where two fingerprints diverge, "" if they are equal."""
-    for number, (one, other) in enumerate(zip(first, second, strict=False), 1):
-        if one != other:
-            return f"request {number}: {one} / {other}"
+    for number, (line, other_line) in enumerate(zip(first, second, strict=False), 1):
+        if line != other_line:
+            return f"request {number}: {line} / {other_line}"
     longer = first if len(first) > len(second) else second
     return "" if len(first) == len(second) else f"one run ends before: {longer[min(len(first), len(second))]}"
 
@@ -126,10 +126,14 @@ def _read_metadata(body: bytes) -> tuple[str, str, str]:
     try:
         if body.startswith(protobuf.PREFIX):
             raw = framing.find_field(protobuf.open_envelope(body).raw, _METADATA)
-            name, prefix, version = (framing.find_field(raw, one).decode() for one in (_NAME, _GENERATE_NAME, _VERSION))
+            name, prefix, version = (
+                framing.find_field(raw, name_).decode() for name_ in (_NAME, _GENERATE_NAME, _VERSION)
+            )
             return name, prefix, version
         metadata = orjson.loads(body).get("metadata") or {}
-        name, prefix, version = (str(metadata.get(one) or "") for one in ("name", "generateName", "resourceVersion"))
+        name, prefix, version = (
+            str(metadata.get(name_) or "") for name_ in ("name", "generateName", "resourceVersion")
+        )
     except (ValueError, AttributeError, IndexError):  # the server reports the error of the body
         return "", "", ""
     return name, prefix, version

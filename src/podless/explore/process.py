@@ -14,12 +14,12 @@ from pathlib import Path
 from podless.explore.orphans import OrphanKiller
 from podless.explore.waits import (
     PROC,
-    Look,
+    Activity,
     Thread,
     find_next_wake,
     has_other_connections,
     list_sockets,
-    look_at,
+    read_activity,
 )
 
 _MOMENT = 0.06  # seconds: a thread with a shorter timeout counts as waking soon
@@ -45,7 +45,7 @@ class ControllerProcess:
         self._environment = {**environment, **(orphans.environment if orphans is not None else {})}
         self._output = output
         self._process: asyncio.subprocess.Process | None = None
-        self._looks: tuple[Look | None, Look | None] = (None, None)
+        self._looks: tuple[Activity | None, Activity | None] = (None, None)
         self._looked = time.monotonic()  # start of the last check
         # run counter of each thread, and the earliest time since when it may wait
         self._waits: dict[Thread, tuple[int, float]] = {}
@@ -98,13 +98,13 @@ class ControllerProcess:
         """
         if self._process is None or not PROC.is_dir():
             return True
-        before, now = self._look(self._process.pid)
+        before, now = self._check_threads(self._process.pid)
         return not now.running and before is not None and before.ticks == now.ticks
 
     @property
-    def last_look(self) -> Look:
+    def last_activity(self) -> Activity:
         """The activity at the last call of `is_idle` or `is_still`."""
-        return self._looks[1] or Look(False, 0, (), ())
+        return self._looks[1] or Activity(False, 0, (), ())
 
     def is_still(self) -> bool:
         """Return whether no thread ran since the last call, and none will wake by itself soon.
@@ -113,20 +113,20 @@ class ControllerProcess:
         """
         if self._process is None or not PROC.is_dir():
             return True
-        before, now = self._look(self._process.pid)
+        before, now = self._check_threads(self._process.pid)
         if now.running or before is None or (before.ran, before.threads) != (now.ran, now.threads):
             return False
         return find_next_wake(now.threads, self._list_waits(), unknown=math.inf) > _MOMENT
 
-    def _look(self, pid: int) -> tuple[Look | None, Look]:
+    def _check_threads(self, pid: int) -> tuple[Activity | None, Activity]:
         """Check the process once more. Return the last check and the new one."""
         before, looked = self._looks[1], self._looked
-        self._looked, now = time.monotonic(), look_at(pid)
+        self._looked, now = time.monotonic(), read_activity(pid)
         self._looks = (before, now)
         # a thread that ran since the last check may have started to wait right after it
-        known, self._waits = self._waits, {}
+        earlier, self._waits = self._waits, {}
         for thread, ran in zip(now.threads, now.ran, strict=True):
-            former = known.get(thread)
+            former = earlier.get(thread)
             self._waits[thread] = former if former is not None and former[0] == ran else (ran, looked)
         return before, now
 
@@ -135,7 +135,7 @@ class ControllerProcess:
         now = time.monotonic()
         return {thread: now - since for thread, (_, since) in self._waits.items()}
 
-    def sleeps(self, seconds: float, port: int) -> bool:
+    def is_asleep(self, seconds: float, port: int) -> bool:
         """Return whether only the server at a port can wake it within some seconds.
 
         True only if no thread ran between the last two calls of `is_idle`, none waits with a shorter timeout, and there
@@ -147,7 +147,7 @@ class ControllerProcess:
         wake = find_next_wake(now.threads, self._list_waits(), unknown=0.0)
         return wake > seconds and not self._is_connected_elsewhere(now, port)
 
-    def _is_connected_elsewhere(self, now: Look, port: int) -> bool:
+    def _is_connected_elsewhere(self, now: Activity, port: int) -> bool:
         sockets = list_sockets(now.threads)
         if sockets is None:
             return True

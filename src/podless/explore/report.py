@@ -24,7 +24,7 @@ def write_text(report: Report) -> str:
 
 def write_json(report: Report) -> str:
     """Return a report as one JSON object. `schedule` is the content for --replay."""
-    found = {
+    fields = {
         "runs": report.runs,
         "seconds": round(report.seconds, 1),
         "seed": report.seed,
@@ -33,14 +33,14 @@ def write_json(report: Report) -> str:
         "replayed": report.replayed,
         "same": report.same,
         "unused": report.unused,
-        "findings": [_describe(one) for one in report.findings],
+        "findings": [_describe_finding(finding) for finding in report.findings],
     }
-    return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    return orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
-def _describe(finding: Finding) -> Object:
+def _describe_finding(finding: Finding) -> Object:
     return {
-        "faults": [{"oracle": one.oracle, "detail": one.detail} for one in finding.run.faults],
+        "faults": [{"oracle": fault.oracle, "detail": fault.detail} for fault in finding.run.faults],
         "schedule": finding.run.schedule.to_json(),
         "again": finding.again,
         "tries": finding.tries,
@@ -72,16 +72,16 @@ WRITERS: Mapping[str, Callable[[Report], str]] = {
 
 def write_replay(finding: Finding) -> bytes:
     """Return a replay file for `read_replay`: the schedule of a finding, as YAML."""
-    found = {"by": _REPLAY, "found": [str(fault) for fault in finding.run.faults]}
-    return serializer.encode_yaml({**found, "schedule": finding.run.schedule.to_json()})
+    fields = {"by": _REPLAY, "found": [str(fault) for fault in finding.run.faults]}
+    return serializer.encode_yaml({**fields, "schedule": finding.run.schedule.to_json()})
 
 
 def read_replay(raw: bytes) -> Schedule:
     """Read the schedule in a replay file. Raises BadSchedule."""
     try:
-        given = serializer.decode_yaml(raw)
+        document = serializer.decode_yaml(raw)
     except serializer.YAMLError as error:
         raise BadSchedule(str(error)) from None
-    if not isinstance(given, dict) or not isinstance(given.get("schedule"), list):
+    if not isinstance(document, dict) or not isinstance(document.get("schedule"), list):
         raise BadSchedule("a replay file needs a list named schedule; write one with --save")
-    return Schedule.from_json(given["schedule"])
+    return Schedule.from_json(document["schedule"])

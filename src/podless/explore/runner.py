@@ -21,7 +21,7 @@ class Runner:
 
     def __init__(self, laboratory: Laboratory) -> None:
         self._laboratory = laboratory
-        self._kept: Trial | None = None
+        self._last_trial: Trial | None = None
         self._failures = 0
 
     async def carry_out(
@@ -32,13 +32,13 @@ class Runner:
         expected: the watches that the controller opens when it starts, None if unknown. fresh: start the controller for
         this run.
         """
-        kept = None if fresh else await self._come_back()
-        if kept is None:
+        reused = None if fresh else await self._come_back()
+        if reused is None:
             await self.end_controller()
-            await self._laboratory.reset()
-        trial = Trial(self._laboratory, schedule, expected, kept)
-        self._laboratory.admit(trial.control)
-        self._kept = trial
+            await self._laboratory.reset_state()
+        trial = Trial(self._laboratory, schedule, expected, reused)
+        self._laboratory.admit_run(trial.control)
+        self._last_trial = trial
         try:
             return await trial.carry_out()
         except BaseException:
@@ -47,15 +47,15 @@ class Runner:
 
     async def _come_back(self) -> Trial | None:
         """Return the previous run, with its controller at rest in the state after its start; None if that fails."""
-        if self._kept is None or self._kept.is_worn or self._failures >= _FAILURES:
+        if self._last_trial is None or self._last_trial.is_worn or self._failures >= _FAILURES:
             return None
-        back = await self._kept.rewind()
+        back = await self._last_trial.rewind_state()
         self._failures = 0 if back else self._failures + 1
-        return self._kept if back else None
+        return self._last_trial if back else None
 
     async def end_controller(self) -> None:
         """Kill the controller. The next run starts it again."""
-        kept, self._kept = self._kept, None
-        self._laboratory.admit(None)
-        if kept is not None:
-            await kept.end()
+        trial, self._last_trial = self._last_trial, None
+        self._laboratory.admit_run(None)
+        if trial is not None:
+            await trial.kill_controller()

@@ -30,17 +30,17 @@ class BadScenario(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class UserStep:
-    """A step of the user. verb: a key of _STEPS. given: its value in the scenario."""
+    """A step of the user. verb: a key of _STEPS. value: its value in the scenario."""
 
     verb: str
-    given: Any
+    value: Any
 
     def __str__(self) -> str:
         if self.verb == "apply":
-            return "apply " + ", ".join(f"{obj['kind']} {obj['metadata'].get('name', '')}" for obj in self.given)
+            return "apply " + ", ".join(f"{obj['kind']} {obj['metadata'].get('name', '')}" for obj in self.value)
         if self.verb == "advance":
-            return f"advance the clock by {self.given:g} s"
-        return f"{self.verb} {self.given['kind']} {self.given['name']}"
+            return f"advance the clock by {self.value:g} s"
+        return f"{self.verb} {self.value['kind']} {self.value['name']}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,63 +85,67 @@ class Scenario:
             raise BadScenario(f"{file}: {error}") from None
 
     @classmethod
-    def parse(cls, given: Any, folder: Path | None = None) -> Scenario:
+    def parse(cls, document: Any, folder: Path | None = None) -> Scenario:
         """Make a scenario from decoded YAML. Raises BadScenario."""
-        if not isinstance(given, dict) or not isinstance(given.get("steps"), list):
+        if not isinstance(document, dict) or not isinstance(document.get("steps"), list):
             raise BadScenario("a scenario needs a list named steps")
-        unknown = [name for name in given if name not in _FIELDS]
+        unknown = [name for name in document if name not in _FIELDS]
         if unknown:
             raise BadScenario(f"unknown field {unknown[0]!r}; there are {', '.join(_FIELDS)}")
         for name in ("always", "finally", "ignore"):
-            if not isinstance(given.get(name) or [], list):
+            if not isinstance(document.get(name) or [], list):
                 raise BadScenario(f"{name} takes a list")
         folder = folder or Path()
         return cls(
-            tuple(_read_step(number, step, folder) for number, step in enumerate(given["steps"], 1)),
-            tuple(map(_read_invariant, given.get("always") or ())),
-            tuple(map(_read_invariant, given.get("finally") or ())),
-            tuple(map(str, given.get("ignore") or ())),
+            tuple(_read_step(number, step, folder) for number, step in enumerate(document["steps"], 1)),
+            tuple(map(_read_invariant, document.get("always") or ())),
+            tuple(map(_read_invariant, document.get("finally") or ())),
+            tuple(map(str, document.get("ignore") or ())),
         )
 
 
 def _read_step(number: int, step: Any, folder: Path) -> UserStep:
     if not isinstance(step, dict) or len(step) != 1 or next(iter(step)) not in _STEPS:
-        raise BadScenario(f"step {number}: {_show(step)}: use exactly one of {', '.join(_STEPS)}")
-    verb, given = next(iter(step.items()))
+        raise BadScenario(f"step {number}: {_describe_step(step)}: use exactly one of {', '.join(_STEPS)}")
+    verb, value = next(iter(step.items()))
     if verb == "apply":
-        return UserStep(verb, _read_applied(number, given, folder))
+        return UserStep(verb, _read_applied(number, value, folder))
     if verb == "advance":
-        if isinstance(given, bool) or not isinstance(given, (int, float)) or given < 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise BadScenario(f"step {number}: advance takes a number of seconds")
-        return UserStep(verb, float(given))
-    if not isinstance(given, dict) or not {"kind", "name"} <= given.keys() <= set(_STEPS[verb]):
+        return UserStep(verb, float(value))
+    if not isinstance(value, dict) or not {"kind", "name"} <= value.keys() <= set(_STEPS[verb]):
         raise BadScenario(f"step {number}: {verb} takes {', '.join(_STEPS[verb])}")
-    if verb == "patch" and not isinstance(given.get("patch"), dict):
+    if verb == "patch" and not isinstance(value.get("patch"), dict):
         raise BadScenario(f"step {number}: patch is a JSON merge patch")
-    return UserStep(verb, given)
+    return UserStep(verb, value)
 
 
-def _show(step: Any) -> str:
+def _describe_step(step: Any) -> str:
     return ", ".join(map(str, step)) if isinstance(step, dict) else type(step).__name__
 
 
-def _read_applied(number: int, given: Any, folder: Path) -> list[Object]:
+def _read_applied(number: int, manifests: Any, folder: Path) -> list[Object]:
     """Return the objects of an apply step: an object, a list of objects, or the path of a file or folder."""
-    plain = isinstance(given, str) and "\n" not in given and "{" not in given
+    plain = isinstance(manifests, str) and "\n" not in manifests and "{" not in manifests
     try:
-        return read_manifests(folder / given if plain else given)
+        return read_manifests(folder / manifests if plain else manifests)
     except OSError as error:
         raise BadScenario(f"step {number}: apply: {describe_fault(error)}") from None
     except ValueError as error:
         raise BadScenario(f"step {number}: apply: {error}") from None
 
 
-def _read_invariant(given: Any) -> Invariant:
-    if not isinstance(given, dict) or not {"kind", "expression"} <= given.keys() <= {"kind", "expression", "message"}:
+def _read_invariant(condition: Any) -> Invariant:
+    if not isinstance(condition, dict) or not {"kind", "expression"} <= condition.keys() <= {
+        "kind",
+        "expression",
+        "message",
+    }:
         raise BadScenario("a condition of always or finally needs kind and expression, and takes message")
-    kind, expression = str(given["kind"]), str(given["expression"])
+    kind, expression = str(condition["kind"]), str(condition["expression"])
     try:
         program = compile(expression, {"items": DYN})
     except CelError as error:
         raise BadScenario(f"condition on {kind}: {error}") from None
-    return Invariant(kind, expression, str(given.get("message") or ""), program)
+    return Invariant(kind, expression, str(condition.get("message") or ""), program)

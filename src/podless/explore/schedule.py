@@ -82,14 +82,14 @@ class HoldEvents:
     rounds: int = 1
 
     def __str__(self) -> str:
-        told = {
+        descriptions = {
             "slow": f"events of {self.resource} come late",
             "skip": f"events of {self.resource} are missed",
             "restart": f"started again with an old view of {self.resource}",
             "past": f"shown the past of {self.resource} after a cut watch",
         }
-        long = f" for {self.rounds} rounds" if self.rounds > 1 else ""
-        return f"{told[self.mode]}{long}, from: {self.at}"
+        duration = f" for {self.rounds} rounds" if self.rounds > 1 else ""
+        return f"{descriptions[self.mode]}{duration}, from: {self.at}"
 
 
 Perturbation = Crash | LoseAnswer | RejectWrite | ChangeLeader | HoldEvents
@@ -104,9 +104,9 @@ class Schedule:
 
     perturbations: tuple[Perturbation, ...] = ()
 
-    def without(self, perturbation: Perturbation) -> Schedule:
+    def without_perturbation(self, perturbation: Perturbation) -> Schedule:
         """Return the schedule without one of its perturbations."""
-        return Schedule(tuple(one for one in self.perturbations if one != perturbation))
+        return Schedule(tuple(kept for kept in self.perturbations if kept != perturbation))
 
     def __iter__(self) -> Iterator[Perturbation]:
         return iter(self.perturbations)
@@ -119,22 +119,24 @@ class Schedule:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the schedule as JSON values."""
-        return [{"kind": one.kind, **asdict(one)} for one in self.perturbations]
+        return [{"kind": perturbation.kind, **asdict(perturbation)} for perturbation in self.perturbations]
 
     @classmethod
-    def from_json(cls, given: Iterable[Any]) -> Schedule:
+    def from_json(cls, items: Iterable[Any]) -> Schedule:
         """Read what `to_json` returned. Raises BadSchedule."""
-        return cls(tuple(map(_read_perturbation, given)))
+        return cls(tuple(map(_read_perturbation, items)))
 
 
-def _read_perturbation(given: Any) -> Perturbation:
-    if not isinstance(given, dict) or given.get("kind") not in _KINDS:
+def _read_perturbation(item: Any) -> Perturbation:
+    if not isinstance(item, dict) or item.get("kind") not in _KINDS:
         raise BadSchedule(f"a perturbation has one of these kinds: {', '.join(_KINDS)}")
-    kind = _KINDS[given["kind"]]
+    kind = _KINDS[item["kind"]]
     try:
-        found = kind(**{name: value for name, value in given.items() if name != "kind"})
+        perturbation = kind(**{name: value for name, value in item.items() if name != "kind"})
     except TypeError as error:
-        raise BadSchedule(f"{given['kind']}: {error}") from None
-    if isinstance(found, HoldEvents) and (found.mode not in MODES or type(found.rounds) is not int):
+        raise BadSchedule(f"{item['kind']}: {error}") from None
+    if isinstance(perturbation, HoldEvents) and (
+        perturbation.mode not in MODES or type(perturbation.rounds) is not int
+    ):
         raise BadSchedule(f"hold-events: mode is one of {', '.join(MODES)}, and rounds is a whole number")
-    return found
+    return perturbation

@@ -23,32 +23,34 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
     step on, if a client sees such events later, and shown again if it has seen some. Points after which no client sends
     a request are left out. A slow cache, which lags behind for another step, comes last.
     """
-    asked = [place for place, one in enumerate(reference.entries) if one.kind in ("write", "read")]
-    last = asked[-1] if asked else -1
+    requests = [index for index, entry in enumerate(reference.entries) if entry.kind in ("write", "read")]
+    last = requests[-1] if requests else -1
     writes: list[Perturbation] = []
     rejections: list[Perturbation] = []
     holds: list[HoldEvents] = []
     past: list[Perturbation] = []
-    for place, one in enumerate(reference.entries):
-        if one.kind == "write" and one.status < 300:
-            writes += [Crash(one.point), LoseAnswer(one.point)]
+    for index, entry in enumerate(reference.entries):
+        if entry.kind == "write" and entry.status < 300:
+            writes += [Crash(entry.point), LoseAnswer(entry.point)]
             if reference.elects:
-                writes.append(ChangeLeader(one.point))
-            if not (one.before is None and "*" in one.point):  # an object with a generated name cannot exist already
-                rejections.append(RejectWrite(one.point))
-        if one.kind in ("write", "user") and (one.kind == "user" or one.changed) and place <= last:
-            holds += _list_holds(one, reference.entries[place + 1 :])
-            seen = {before.resource for before in reference.entries[:place] if before.kind == "event"}
-            past += [HoldEvents(one.point, resource, "past") for resource in sorted(seen)]
-    slow = [replace(one, rounds=_LATER) for one in holds if one.mode == "slow"]
-    return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None] + past + slow
+                writes.append(ChangeLeader(entry.point))
+            if not (
+                entry.before is None and "*" in entry.point
+            ):  # an object with a generated name cannot exist already
+                rejections.append(RejectWrite(entry.point))
+        if entry.kind in ("write", "user") and (entry.kind == "user" or entry.changed) and index <= last:
+            holds += _list_holds(entry, reference.entries[index + 1 :])
+            seen = {before.resource for before in reference.entries[:index] if before.kind == "event"}
+            past += [HoldEvents(entry.point, resource, "past") for resource in sorted(seen)]
+    slow = [replace(entry, rounds=_LATER) for entry in holds if entry.mode == "slow"]
+    return [entry for row in zip_longest(holds, writes, rejections) for entry in row if entry is not None] + past + slow
 
 
 def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]:
     """Yield the holds of resources whose events clients see after a point. The point's own resource comes first."""
-    seen = dict.fromkeys(one.resource for one in after if one.kind == "event")
+    seen = dict.fromkeys(resource_.resource for resource_ in after if resource_.kind == "event")
     plain = at.resource.partition("/")[0]
-    for resource in sorted(seen, key=lambda one: one != plain):
+    for resource in sorted(seen, key=lambda resource_: resource_ != plain):
         for mode in ("slow", "skip", "restart"):
             yield HoldEvents(at.point, resource, mode)
 
@@ -59,21 +61,25 @@ def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Count
     while perturbations:
         chosen: list[Perturbation] = []
         for _ in range(min(source.choice(_TOGETHER), len(perturbations))):
-            left = [one for one in perturbations if one.at not in {other.at for other in chosen}] or perturbations
-            weights = [1 / (1 + used[one.at]) for one in left]
-            one = source.choices(list(left), weights)[0]
-            if isinstance(one, HoldEvents):
-                one = replace(one, rounds=source.randint(1, _LATER))
-            if one not in chosen:
-                chosen.append(one)
-        used.update(one.at for one in chosen)
+            candidates = [
+                perturbation
+                for perturbation in perturbations
+                if perturbation.at not in {chosen_one.at for chosen_one in chosen}
+            ] or perturbations
+            weights = [1 / (1 + used[perturbation.at]) for perturbation in candidates]
+            perturbation = source.choices(list(candidates), weights)[0]
+            if isinstance(perturbation, HoldEvents):
+                perturbation = replace(perturbation, rounds=source.randint(1, _LATER))
+            if perturbation not in chosen:
+                chosen.append(perturbation)
+        used.update(perturbation.at for perturbation in chosen)
         yield Schedule(tuple(chosen))
 
 
 def list_schedules(perturbations: Iterable[Perturbation]) -> Iterator[Schedule]:
     """Yield each perturbation alone."""
-    for one in perturbations:
-        yield Schedule((one,))
+    for perturbation in perturbations:
+        yield Schedule((perturbation,))
 
 
 async def shrink_schedule(run: Run, carry_out: Callable[[Schedule], Awaitable[Run]]) -> Run:
@@ -81,16 +87,16 @@ async def shrink_schedule(run: Run, carry_out: Callable[[Schedule], Awaitable[Ru
 
     Perturbations are removed one by one while an oracle of the first run still reports a fault.
     """
-    wanted = {fault.oracle for fault in run.faults}
+    oracles = {fault.oracle for fault in run.faults}
     changed = len(run.schedule) > 1
     while changed:
         changed = False
-        for one in run.schedule:
-            shorter = run.schedule.without(one)
+        for perturbation in run.schedule:
+            shorter = run.schedule.without_perturbation(perturbation)
             if not len(shorter):
                 continue
             tried = await carry_out(shorter)
-            if wanted & {fault.oracle for fault in tried.faults}:
+            if oracles & {fault.oracle for fault in tried.faults}:
                 run, changed = tried, True
                 break
     return run

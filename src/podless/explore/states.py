@@ -42,12 +42,13 @@ class StateReader:
     def __init__(self, start: Mapping[str, Stored], ignore: Iterable[str] = ()) -> None:
         self._paths = [tuple(path.split(".")) for path in ignore]
         objects = {key: orjson.loads(stored.with_revision(0)) for key, stored in start.items()}
-        uids = {_uid_of(obj): _place(key, {}) for key, obj in objects.items()}
-        self._known = {
-            key: _InitialObject(start[key], _uid_of(obj), self._show(obj, {}, uids)) for key, obj in objects.items()
+        uids = {_uid_of(obj): _name_object(key, {}) for key, obj in objects.items()}
+        self._initial = {
+            key: _InitialObject(start[key], _uid_of(obj), self._show_object(obj, {}, uids))
+            for key, obj in objects.items()
         }
 
-    def read(self, records: Mapping[str, Stored], generated: Mapping[str, str]) -> State:
+    def read_state(self, records: Mapping[str, Stored], generated: Mapping[str, str]) -> State:
         """Return the objects in a store by their places, such as "widgets.example.com default/one".
 
         generated: generated name -> its replacement.
@@ -56,37 +57,37 @@ class StateReader:
         shown: dict[str, Object] = {}
         changed: dict[str, Object] = {}
         for key, stored in records.items():
-            known = self._known.get(key)
-            place = _place(key, generated)
-            if known is not None and known.stored == stored:
-                uids[known.uid] = place
-                shown[key] = known.shown
+            initial = self._initial.get(key)
+            name = _name_object(key, generated)
+            if initial is not None and initial.stored == stored:
+                uids[initial.uid] = name
+                shown[key] = initial.shown
             else:
                 obj = changed[key] = orjson.loads(stored.with_revision(0))
-                uids[_uid_of(obj)] = place
-        shown |= {key: self._show(obj, generated, uids) for key, obj in changed.items()}
-        return dict(sorted((_place(key, generated), obj) for key, obj in shown.items() if _is_told(key)))
+                uids[_uid_of(obj)] = name
+        shown |= {key: self._show_object(obj, generated, uids) for key, obj in changed.items()}
+        return dict(sorted((_name_object(key, generated), obj) for key, obj in shown.items() if _is_shown(key)))
 
-    def _show(self, obj: Object, generated: Mapping[str, str], uids: Mapping[str, str]) -> Object:
-        shown: Object = _mask(obj, generated, uids)
+    def _show_object(self, obj: Object, generated: Mapping[str, str], uids: Mapping[str, str]) -> Object:
+        shown: Object = _mask_values(obj, generated, uids)
         for name in _OWN:
             shown.get("metadata", {}).pop(name, None)
         for path in self._paths:
-            _drop(shown, path)
+            _remove_field(shown, path)
         return shown
 
 
-def compare_states(expected: State, found: State) -> list[str]:
+def compare_states(expected: State, actual: State) -> list[str]:
     """Return the differences, one line each.
 
     A difference is "+PLACE" for an object that should not be there, "-PLACE" for one that is missing, and "PLACE PATH:
     VALUE instead of VALUE" for a field.
     """
-    lines = [f"-{place}" for place in expected if place not in found]
-    lines += [f"+{place}" for place in found if place not in expected]
-    for place, obj in expected.items():
-        if place in found and obj != found[place]:
-            lines += [f"{place} {line}" for line in _compare("", obj, found[place])]
+    lines = [f"-{name}" for name in expected if name not in actual]
+    lines += [f"+{name}" for name in actual if name not in expected]
+    for name, obj in expected.items():
+        if name in actual and obj != actual[name]:
+            lines += [f"{name} {line}" for line in _compare_values("", obj, actual[name])]
     return lines
 
 
@@ -96,63 +97,63 @@ def compare_objects(before: Object, after: Object) -> list[str]:
     for obj in (before, after):
         metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _OWN}
         shown.append({**obj, "metadata": metadata})
-    return list(_compare("", *shown))
+    return list(_compare_values("", *shown))
 
 
 def _uid_of(obj: Object) -> str:
     return str(obj.get("metadata", {}).get("uid", ""))
 
 
-def _is_told(key: str) -> bool:
+def _is_shown(key: str) -> bool:
     group, plural = resource_of(key)
     return qualify_resource(plural, group) not in NOISE | _DERIVED
 
 
-def _place(key: str, generated: Mapping[str, str]) -> str:
+def _name_object(key: str, generated: Mapping[str, str]) -> str:
     """Return the place of a key, with a generated name replaced."""
     group, plural = resource_of(key)
     *namespace, name = key.split("/")[3:]
     return f"{qualify_resource(plural, group)} {'/'.join([*namespace, generated.get(name, name)])}"
 
 
-def _mask(value: Any, generated: Mapping[str, str], uids: Mapping[str, str]) -> Any:
+def _mask_values(value: Any, generated: Mapping[str, str], uids: Mapping[str, str]) -> Any:
     """Replace times, uids and generated names."""
     if isinstance(value, dict):
-        return {key: _mask(item, generated, uids) for key, item in value.items()}
+        return {key: _mask_values(item, generated, uids) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mask(item, generated, uids) for item in value]
+        return [_mask_values(item, generated, uids) for item in value]
     if not isinstance(value, str):
         return value
     if value in generated:
         return generated[value]
     text = _TIME.sub("TIME", value)
-    return _UID.sub(lambda found: f"<uid of {uids.get(found.group(), 'nothing')}>", text)
+    return _UID.sub(lambda match: f"<uid of {uids.get(match.group(), 'nothing')}>", text)
 
 
-def _drop(obj: Any, path: tuple[str, ...]) -> None:
+def _remove_field(obj: Any, path: tuple[str, ...]) -> None:
     """Remove a field; * stands for any key or item."""
     first, *rest = path
     if isinstance(obj, list):
         for item in obj if first == _ANY else ():
-            _drop(item, tuple(rest)) if rest else None
+            _remove_field(item, tuple(rest)) if rest else None
     elif isinstance(obj, dict):
         for name in list(obj) if first == _ANY else [first]:
             if rest:
-                _drop(obj.get(name), tuple(rest))
+                _remove_field(obj.get(name), tuple(rest))
             else:
                 obj.pop(name, None)
 
 
-def _compare(path: str, expected: Any, found: Any) -> Iterator[str]:
-    if isinstance(expected, dict) and isinstance(found, dict):
-        for name in sorted({*expected, *found}):
-            yield from _compare(f"{path}.{name}", expected.get(name), found.get(name))
-    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        for number, (one, other) in enumerate(zip(expected, found, strict=True)):
-            yield from _compare(f"{path}[{number}]", one, other)
-    elif expected != found:
-        yield f"{path.lstrip('.')}: {_show(found)} instead of {_show(expected)}"
+def _compare_values(path: str, expected: Any, actual: Any) -> Iterator[str]:
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for name in sorted({*expected, *actual}):
+            yield from _compare_values(f"{path}.{name}", expected.get(name), actual.get(name))
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for number, (expected_item, actual_item) in enumerate(zip(expected, actual, strict=True)):
+            yield from _compare_values(f"{path}[{number}]", expected_item, actual_item)
+    elif expected != actual:
+        yield f"{path.lstrip('.')}: {_show_value(actual)} instead of {_show_value(expected)}"
 
 
-def _show(value: Any) -> str:
+def _show_value(value: Any) -> str:
     return "nothing" if value is None else orjson.dumps(value).decode()

@@ -26,7 +26,7 @@ class Stillness:
         self._instances = instances
         self._restless = 0
 
-    async def wait(self, turns: Turns) -> None:
+    async def wait_for_stillness(self, turns: Turns) -> None:
         """Return when all threads wait, and no request is being sent or carried out."""
         instances, pause, looks = self._instances, _PAUSE, 0
         ticks, until = instances.ticks, time.monotonic() + _LONGEST
@@ -34,16 +34,16 @@ class Stillness:
             if await self._is_still(turns):
                 self._restless = 0
                 return
-            looks += not instances.running
+            looks += not instances.is_running
             await asyncio.sleep(pause)
             pause = min(1.5 * pause, _LONGEST_PAUSE)
         self._restless += 1
 
     async def _is_still(self, turns: Turns) -> bool:
-        if turns.busy or self._laboratory.connecting:
+        if turns.busy or self._laboratory.is_connecting:
             return False
         await self._laboratory.finish_controllers()
-        if self._laboratory.delivering:  # events go before the answer of the write that made them
+        if self._laboratory.is_delivering:  # events go before the answer of the write that made them
             return False
         if self._restless >= _HOPELESS:
             return not turns.busy
@@ -52,5 +52,5 @@ class Stillness:
         count = turns.count
         for _ in range(LOOP_TURNS):
             await asyncio.sleep(0)
-        changed = turns.busy or count != turns.count or self._laboratory.connecting
-        return not changed and not self._laboratory.delivering and self._instances.are_still()
+        changed = turns.busy or count != turns.count or self._laboratory.is_connecting
+        return not changed and not self._laboratory.is_delivering and self._instances.are_still()

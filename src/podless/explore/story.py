@@ -24,7 +24,7 @@ def tell_story(run: Run, reference: Run | None = None) -> tuple[str, ...]:
 
     reference: reads before the first step are left out if the reference has them, too.
     """
-    usual = {one.text for one in reference.entries if one.kind == "read"} if reference is not None else set()
+    usual = {entry.text for entry in reference.entries if entry.kind == "read"} if reference is not None else set()
     lines = list(_leave_out_repetitions(_tell_entries(run, usual)))
     if len(lines) > _MANY:
         half = _MANY // 2
@@ -33,23 +33,23 @@ def tell_story(run: Run, reference: Run | None = None) -> tuple[str, ...]:
 
 
 def _tell_entries(run: Run, usual: set[str]) -> Iterator[str]:
-    for one in run.entries:
-        if one.kind == "read" and one.text in usual and one.status < 300:
+    for entry in run.entries:
+        if entry.kind == "read" and entry.text in usual and entry.status < 300:
             continue
-        yield f"{_MARKS[one.kind]} {one.text}{_tell_answer(one)}"
-        if one.kind == "write":
-            for line in _tell_changes(one.before, one.after):
+        yield f"{_MARKS[entry.kind]} {entry.text}{_tell_answer(entry)}"
+        if entry.kind == "write":
+            for line in _tell_changes(entry.before, entry.after):
                 yield f"      {line}"
 
 
 def _leave_out_repetitions(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines without most repetitions, and the number of omitted lines."""
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     left_out = 0
     for line in lines:
         same = _NUMBER.sub("", line)
-        told[same] += 1
-        if told[same] > _AGAIN and line[0] not in _MARKED:
+        counts[same] += 1
+        if counts[same] > _AGAIN and line[0] not in _MARKED:
             left_out += 1
             continue
         if left_out:

@@ -46,13 +46,17 @@ class Trial:
         after: Trial | None = None,
     ) -> None:
         hooks = RunHooks(
-            laboratory.revision, laboratory.find_object, self._crash, self._check_invariants, laboratory.free_lease
+            laboratory.read_revision,
+            laboratory.find_object,
+            self._restart_instance,
+            self._check_invariants,
+            laboratory.free_lease,
         )
         self.faults: list[Fault] = []
         self._schedule = schedule
         self._laboratory = laboratory
         self._setup = laboratory.setup
-        self._kept = after is not None
+        self._reused = after is not None
         self._watched: frozenset[Watched] = frozenset()
         self._states: dict[str, State] = {}
         self._broken: set[Invariant] = set()
@@ -60,7 +64,7 @@ class Trial:
         self._start: Snapshot | None = None  # the state in which the controller rested after its start
         if after is None:
             self.instances = Instances(laboratory.setup.clients, laboratory.make_process)
-            turns = Turns(Stillness(laboratory, self.instances).wait)
+            turns = Turns(Stillness(laboratory, self.instances).wait_for_stillness)
         else:
             self.instances, self._start, self._watched = after.instances, after._start, after._watched
             turns = after.control.turns
@@ -74,7 +78,7 @@ class Trial:
 
         Raises OSError if the command cannot be run.
         """
-        if not self._kept:
+        if not self._reused:
             await self._start_instances()
         if not self.faults:  # false if the controller does not start
             await self._take_steps()
@@ -82,14 +86,14 @@ class Trial:
         return Run(
             schedule=self._schedule,
             entries=tuple(log.entries),
-            fingerprint=tuple(log.fingerprint()),
+            fingerprint=tuple(log.list_requests()),
             state=await self._laboratory.read_state(log),
             faults=tuple(self.faults),
             unused=tuple(map(str, self.control.unused)),
             watched=self._watched,
             states=self._states,
-            elects=self.control.election.held and len(self._setup.clients) > 1,
-            kept=self._kept,
+            elects=self.control.election.is_used and len(self._setup.clients) > 1,
+            reused=self._reused,
             output=self._laboratory.read_output(self._setup.clients),
             seconds=time.monotonic() - self._began,
         )
@@ -97,9 +101,9 @@ class Trial:
     @property
     def is_worn(self) -> bool:
         """Whether the controller waited before it opened a cut watch again, and may wait longer in the next run."""
-        return self.control.away > _SLOW_RETURN
+        return self.control.longest_absence > _SLOW_RETURN
 
-    async def rewind(self) -> bool:
+    async def rewind_state(self) -> bool:
         """Return to the state in which the controller settled after its start.
 
         Returns whether it settles there again.
@@ -107,25 +111,25 @@ class Trial:
         if self._start is None or len(self._setup.clients) > 1 or self.faults or self.instances.exited:
             return False
         for _ in range(_REWINDS):
-            await self._laboratory.reset(self._start)
+            await self._laboratory.reset_state(self._start)
             revision = self._count_changes()
-            if not await self._settle() or self.control.watched != self._watched:
+            if not await self._wait_until_settled() or self.control.watched != self._watched:
                 return False
             if self._count_changes() == revision:
                 return True
         return False
 
-    async def end(self) -> None:
+    async def kill_controller(self) -> None:
         """Kill the controller."""
-        self.control.turns.end()
-        await self.instances.end()
-        self.control.close()
+        self.control.turns.end_turns()
+        await self.instances.kill_all()
+        self.control.end_watches()
 
     async def _start_instances(self) -> None:
         for name in self.instances.names:  # one after the other, so that the first one becomes the leader
-            await self.instances.start(name)
+            await self.instances.start_instance(name)
             await self._wait_for_start(name)
-            await self._settle()
+            await self._wait_until_settled()
         self._watched = self.control.watched
         self._start = await self._laboratory.client.snapshot()
 
@@ -134,48 +138,48 @@ class Trial:
             point = f"step {number}"
             self.control.begin_step(point, f"{point}: {step}", self._setup.clients)
             await self._take_step(step)
-            rested = await self._settle()
-            while self.control.holds and (self.control.release() or not rested):
-                rested = await self._settle()
+            rested = await self._wait_until_settled()
+            while self.control.is_holding and (self.control.end_round() or not rested):
+                rested = await self._wait_until_settled()
             if any(fault.oracle in ("restless", "exited") for fault in self.faults):
                 return
-            if number < len(self._setup.scenario.steps) and not self.control.holds:
+            if number < len(self._setup.scenario.steps) and not self.control.is_holding:
                 self._states[point] = await self._laboratory.read_state(self.control.log)
-        while self.control.holds:
-            self.control.release()
-            await self._settle()
+        while self.control.is_holding:
+            self.control.end_round()
+            await self._wait_until_settled()
         for invariant in self._setup.scenario.last:
-            await self._check(invariant)
+            await self._check_invariant(invariant)
 
     async def _wait_for_start(self, name: str) -> None:
-        began, told = time.monotonic(), False
+        began, reported = time.monotonic(), False
         while not (self.control.log.entries or self.control.watched or self._note_exits()):
-            waited, heard = time.monotonic() - began, name in self.control.heard
+            waited, was_heard = time.monotonic() - began, name in self.control.heard_clients
             if waited > _START:
-                why = "but discovery, leases and events" if heard else "although KUBECONFIG names its kubeconfig"
+                why = "but discovery, leases and events" if was_heard else "although KUBECONFIG names its kubeconfig"
                 self.faults.append(Fault("silent", f"for {_START:g} s, {why}"))
                 return
-            if waited > _LATE_START and not (heard or told):
-                told = True
+            if waited > _LATE_START and not (was_heard or reported):
+                reported = True
                 self._laboratory.note_silence(name, _LATE_START, _START)
             await asyncio.sleep(_LOOK)
 
-    async def _settle(self) -> bool:
+    async def _wait_until_settled(self) -> bool:
         """Wait until the controller has seen all events, is idle, and sends no requests. Returns whether it settled.
 
         Time is counted in checks of at least 10 ms, because a busy machine that delays the controller delays them, too.
         """
         control, setup = self.control, self._setup
-        asked, revision = len(control.log.entries), -1
+        first, revision = len(control.log.entries), -1
         looks = idle = held = 0
         while not self._note_exits():
-            requests = len(control.log.entries) - asked
-            starting = bool(control.lost) or self.instances.restarting
-            held = held + 1 if control.holds and not starting else 0
+            requests = len(control.log.entries) - first
+            starting = bool(control.lost_watches) or self.instances.is_restarting
+            held = held + 1 if control.is_holding and not starting else 0
             if held > _HELD / _LOOK or (held and requests > _TRIED):
                 return False  # the controller retries until it sees the held events
             if looks > (setup.limit + setup.rest) / _LOOK or requests > setup.requests:
-                self.faults.append(Fault("restless", self._describe_rush(asked)))
+                self.faults.append(Fault("restless", self._describe_rush(first)))
                 return False
             looks += 1
             idle = idle + 1 if self._is_quiet(revision) else 0
@@ -184,10 +188,10 @@ class Trial:
                 await self._laboratory.finish_controllers()
                 if revision == self._count_changes():
                     if idle * _LOOK >= setup.patience:
-                        self._laboratory.final[control.failed] += 1
-                    control.failed = ""
+                        self._laboratory.final[control.last_failure] += 1
+                    control.last_failure = ""
                     self._starting = False
-                    control.lost.clear()
+                    control.lost_watches.clear()
                     return True
             await asyncio.sleep(_LOOK)
         return False
@@ -195,39 +199,41 @@ class Trial:
     def _is_quiet(self, revision: int) -> bool:
         """Return whether no request, answer, event, computation or change occurred since the last check."""
         control = self.control
-        waits = control.open or control.turns.pending or control.election.awaited
-        quiet = not (control.take_activity() or waits or self._laboratory.connecting or self._laboratory.delivering)
+        waits = control.open_requests or control.turns.has_waiting or control.election.is_awaited
+        quiet = not (
+            control.take_activity() or waits or self._laboratory.is_connecting or self._laboratory.is_delivering
+        )
         return self.instances.are_idle() and quiet and revision == self._count_changes()
 
     async def _has_rested(self, idle: int) -> bool:
         """Return whether a controller that was idle in `idle` checks will do nothing more."""
-        wanted = self._wanted_rest()
-        if idle * _LOOK >= wanted:
+        needed = self._wanted_rest()
+        if idle * _LOOK >= needed:
             return True
-        known = self._setup.quiet is None and idle >= _SURE
-        if not known or not self.instances.sleep(wanted, self._laboratory.port):
+        only_server_wakes = self._setup.quiet is None and idle >= _SURE
+        if not only_server_wakes or not self.instances.are_asleep(needed, self._laboratory.port):
             return False
         for _ in range(LOOP_TURNS):
             await asyncio.sleep(0)
-        idle_still = self.instances.are_idle() and self.instances.sleep(wanted, self._laboratory.port)
-        arriving = self._laboratory.connecting or self._laboratory.delivering
+        idle_still = self.instances.are_idle() and self.instances.are_asleep(needed, self._laboratory.port)
+        arriving = self._laboratory.is_connecting or self._laboratory.is_delivering
         return idle_still and self.control.is_silent and not arriving
 
     def _count_changes(self) -> int:
         """Return the number of changes except those of leases and events: leaders keep renewing their lease."""
-        return self._laboratory.revision() - self.control.noise
+        return self._laboratory.read_revision() - self.control.noise
 
     def _wanted_rest(self) -> float:
         """Return the seconds that a controller must be idle if it can wake by itself."""
-        if self.control.lost:  # a client waits before it connects again, and sends nothing meanwhile
+        if self.control.lost_watches:  # a client waits before it connects again, and sends nothing meanwhile
             return _RETURN
-        if self.control.failed and self._laboratory.final[self.control.failed] < _FINAL:
+        if self.control.last_failure and self._laboratory.final[self.control.last_failure] < _FINAL:
             return self._setup.patience
         return max(self._setup.rest, _START_QUIET) if self._starting else self._setup.rest
 
     def _describe_rush(self, since: int) -> str:
         """Describe the last requests of a controller that does not settle."""
-        last = [one.text for one in self.control.log.entries[since:] if one.kind in ("write", "read")][-40:]
+        last = [entry.text for entry in self.control.log.entries[since:] if entry.kind in ("write", "read")][-40:]
         often = max(set(last), key=last.count) if last else "it computes"
         return often.partition(" #")[0]
 
@@ -237,7 +243,7 @@ class Trial:
         A deposed leader exits, as client-go demands. It is started again, as a Deployment would do.
         """
         for name in self.instances.exited.keys() & self.control.election.deposed:
-            self._crash(name)
+            self._restart_instance(name)
             self.control.election.deposed.discard(name)
         ended = self.instances.exited
         if ended and not any(fault.oracle == "exited" for fault in self.faults):
@@ -245,21 +251,21 @@ class Trial:
         return bool(ended)
 
     async def _take_step(self, step: UserStep) -> None:
-        client, given = self._laboratory.client, step.given
+        client, value = self._laboratory.client, step.value
         try:
             if step.verb == "apply":
-                await client.apply(given, manager="explore")
+                await client.apply(value, manager="explore")
             elif step.verb == "advance":
-                self._laboratory.advance_clock(given)
+                self._laboratory.advance_clock(value)
             else:
-                namespace = given.get("namespace", "default")
+                namespace = value.get("namespace", "default")
                 if step.verb == "delete":
-                    await client.delete(given["kind"], given["name"], namespace=namespace)
+                    await client.delete(value["kind"], value["name"], namespace=namespace)
                 elif step.verb == "patch":
-                    await client.patch(given["kind"], given["name"], given["patch"], namespace=namespace)
+                    await client.patch(value["kind"], value["name"], value["patch"], namespace=namespace)
                 else:
-                    wanted, seconds = given.get("for"), float(given.get("timeout", 10))
-                    await client.wait(given["kind"], given["name"], wanted, seconds, namespace=namespace)
+                    condition, seconds = value.get("for"), float(value.get("timeout", 10))
+                    await client.wait(value["kind"], value["name"], condition, seconds, namespace=namespace)
         except Waited as error:
             self.faults.append(
                 Fault("wait", f"{step}: {'it was not as expected' if error.last else 'it was not there'}")
@@ -270,9 +276,9 @@ class Trial:
     async def _check_invariants(self, entry: LogEntry) -> None:
         if entry.changed:
             for invariant in self._setup.scenario.always:
-                await self._check(invariant)
+                await self._check_invariant(invariant)
 
-    async def _check(self, invariant: Invariant) -> None:
+    async def _check_invariant(self, invariant: Invariant) -> None:
         if invariant in self._broken:
             return
         try:
@@ -284,11 +290,11 @@ class Trial:
             self._broken.add(invariant)
             self.faults.append(Fault("invariant", wrong))
 
-    def _crash(self, name: str) -> None:
+    def _restart_instance(self, name: str) -> None:
         """Kill an instance and start it again."""
         deposed = name in self.instances.exited
         self._starting = True
         self.control.forget_client(name)
         ended = "ends, because it no longer leads," if deposed else "is killed"
         self.control.log.add_entry(LogEntry("process", name, f"{name} {ended} and is started again"))
-        self.instances.restart(name)
+        self.instances.restart_instance(name)

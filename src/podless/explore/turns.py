@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 EVENT, ANSWER, REQUEST = range(3)
 
-# (EVENT, ANSWER or REQUEST; a revision, for requests the value of `given` at arrival; a name)
+# (EVENT, ANSWER or REQUEST; a revision, for requests the value of `taken` at arrival; a name)
 Rank = tuple[int, int, str]
 Take = Callable[[bool], None]
 
@@ -25,31 +25,31 @@ class _Turn:
     rank: Rank
     number: int
     client: str = field(compare=False)
-    take: Take = field(compare=False)
+    callback: Take = field(compare=False)
 
 
 class Turns:
     """The queue in front of the clients of one server.
 
     rest: returns when no client has anything more to do. busy: requests in progress. count: turns requested so far.
-    given: turns taken so far.
+    taken: turns given so far.
     """
 
     def __init__(self, rest: Callable[[Turns], Awaitable[None]]) -> None:
         self.busy = 0
         self.count = 0
-        self.given = 0
+        self.taken = 0
         self._rest = rest
         self._waiting: list[_Turn] = []
         self._arrived = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     @property
-    def pending(self) -> bool:
+    def has_waiting(self) -> bool:
         """Whether anything waits for a turn."""
         return bool(self._waiting)
 
-    def queue(self, rank: Rank, client: str, take: Take) -> None:
+    def queue_turn(self, rank: Rank, client: str, take: Take) -> None:
         """Call `take` at the turn."""
         self.count += 1
         self._waiting.append(_Turn(rank, self.count, client, take))
@@ -57,8 +57,8 @@ class Turns:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._give_turns())
 
-    async def enter(self, rank: Rank, client: str) -> bool:
-        """Wait for a turn, and be busy from then on until `leave`. Return False if the client was killed meanwhile."""
+    async def enter_turn(self, rank: Rank, client: str) -> bool:
+        """Wait for a turn, and be busy until `leave_turn`. Return False if the client was killed meanwhile."""
         coming: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
         def take(came: bool) -> None:
@@ -66,15 +66,15 @@ class Turns:
                 self.busy += came  # at once, so that nothing else passes before the waiting task resumes
                 coming.set_result(came)
 
-        self.queue(rank, client, take)
+        self.queue_turn(rank, client, take)
         try:
             return await coming
         except asyncio.CancelledError:  # the client closed the connection
             self.busy -= coming.done() and not coming.cancelled() and coming.result()
             raise
 
-    def leave(self) -> None:
-        """End what `enter` began."""
+    def leave_turn(self) -> None:
+        """End what `enter_turn` began."""
         self.busy -= 1
 
     async def step_aside(self, waiting: Awaitable[bool]) -> bool:
@@ -87,19 +87,19 @@ class Turns:
             self.busy += not came
         return came
 
-    def drop(self, client: str) -> None:
+    def drop_client(self, client: str) -> None:
         """Drop the turns for which a killed client waits."""
         dropped = [turn for turn in self._waiting if turn.client == client]
         self._waiting = [turn for turn in self._waiting if turn.client != client]
         for turn in dropped:
-            turn.take(False)
+            turn.callback(False)
 
-    def end(self) -> None:
+    def end_turns(self) -> None:
         """Give no more turns, and drop all waiting ones."""
         if self._task is not None:
             self._task.cancel()
         for client in {turn.client for turn in self._waiting}:
-            self.drop(client)
+            self.drop_client(client)
 
     async def _give_turns(self) -> None:
         while True:
@@ -110,5 +110,5 @@ class Turns:
             if self._waiting:
                 turn = min(self._waiting)
                 self._waiting.remove(turn)
-                self.given += 1
-                turn.take(True)
+                self.taken += 1
+                turn.callback(True)

@@ -31,75 +31,75 @@ class Hold:
 class ResourceView:
     """The watches of a resource that one client has open.
 
-    told: called with each delivered event, as JSON. Each run sets its own. queue: called with the revision of an event,
-    and with a function that delivers it at its turn.
+    on_event: called with each delivered event, as JSON. Each run sets its own. queue_turn: called with the revision of
+    an event, and with a function that delivers it at its turn.
     """
 
-    def __init__(self, told: Callable[[bytes], None], queue: Callable[[int, Take], None]) -> None:
+    def __init__(self, on_event: Callable[[bytes], None], queue_turn: Callable[[int, Take], None]) -> None:
         self.hold: Hold | None = None
-        self.told = told
-        self.queue = queue
+        self.on_event = on_event
+        self.queue_turn = queue_turn
         self._open: list[_HeldSink] = []
 
-    def stream(self, answer: Stream) -> Stream:
+    def wrap_stream(self, answer: Stream) -> Stream:
         """Return a watch whose events this view can hold. Its events are JSON."""
 
         def start(sink: Sink) -> Callable[[], None]:
-            held = _HeldSink(self, sink)
-            self._open.append(held)
-            held.stop = answer.start(held)
-            return lambda: self._leave(held)
+            watch = _HeldSink(self, sink)
+            self._open.append(watch)
+            watch.stop_stream = answer.start(watch)
+            return lambda: self._remove_watch(watch)
 
         return Stream(start, answer.media, answer.headers)
 
-    def _leave(self, held: _HeldSink) -> None:
-        held.over = True
-        if held in self._open:
-            self._open.remove(held)
-        held.stop()
+    def _remove_watch(self, watch: _HeldSink) -> None:
+        watch.has_ended = True
+        if watch in self._open:
+            self._open.remove(watch)
+        watch.stop_stream()
 
     @property
-    def watched(self) -> bool:
+    def is_watched(self) -> bool:
         """Whether a watch is open."""
-        return any(not held.over for held in self._open)
+        return any(not watch.has_ended for watch in self._open)
 
     @property
-    def drops(self) -> bool:
+    def will_drop(self) -> bool:
         """Whether the held events are to be dropped at the end.
 
         They are not if an object was created and deleted meanwhile: a client that never sees it rightly does nothing
         for it, and the run ends in another state than the reference runs.
         """
-        return self.hold is not None and self.hold.drop and not any(held.keeps_whole_life() for held in self._open)
+        return self.hold is not None and self.hold.drop and not any(watch.keeps_whole_life() for watch in self._open)
 
-    def release(self, *, drop: bool) -> bool:
+    def release_events(self, *, drop: bool) -> bool:
         """End the hold: drop its events, or deliver them. Return whether a client gets events by that."""
         self.hold = None
-        waiting = [held for held in self._open if held.kept]
-        for held in waiting:
-            held.expire() if drop else held.queue()
+        waiting = [watch for watch in self._open if watch.events]
+        for watch in waiting:
+            watch.expire_watch() if drop else watch.request_turn()
         return bool(waiting)
 
-    def cut(self) -> bool:
+    def cut_watches(self) -> bool:
         """End all watches with 410. Return whether there were any."""
-        watched = self.watched
-        for held in list(self._open):
-            held.expire()
+        watched = self.is_watched
+        for watch in list(self._open):
+            watch.expire_watch()
         return watched
 
-    def close(self) -> None:
+    def end_watches(self) -> None:
         """End all watches."""
-        for held in list(self._open):
-            held.finish()
+        for watch in list(self._open):
+            watch.finish_watch()
 
 
 class _HeldSink:
     """The sink of a watch, in front of the sink of its connection."""
 
     def __init__(self, view: ResourceView, sink: Sink) -> None:
-        self.over = False
-        self.kept: deque[bytes] = deque()
-        self.stop: Callable[[], None] = lambda: None
+        self.has_ended = False
+        self.events: deque[bytes] = deque()
+        self.stop_stream: Callable[[], None] = lambda: None
         self._view = view
         self._sink = sink
         self._queued = False
@@ -107,23 +107,23 @@ class _HeldSink:
 
     def send(self, data: bytes) -> bool:
         """Keep events until their turn, or until they are no longer held."""
-        if self.over:
+        if self.has_ended:
             return False
-        self.kept.extend(framing.JSON_LINES.split(data))
-        self.queue()
+        self.events.extend(framing.JSON_LINES.split(data))
+        self.request_turn()
         return True
 
-    def queue(self) -> None:
+    def request_turn(self) -> None:
         """Request a turn for the first event."""
-        if self.kept and not self._queued and self._view.hold is None:
+        if self.events and not self._queued and self._view.hold is None:
             self._queued = True
-            self._revision = max(self._revision, _read_revision(self.kept[0]))  # events of one watch keep their order
-            self._view.queue(self._revision, self._deliver)
+            self._revision = max(self._revision, _read_revision(self.events[0]))  # events of one watch keep their order
+            self._view.queue_turn(self._revision, self._deliver_event)
 
     def keeps_whole_life(self) -> bool:
         """Return whether the held events tell of an object's creation and of its deletion."""
         added: set[str] = set()
-        for event in map(orjson.loads, self.kept):
+        for event in map(orjson.loads, self.events):
             uid = ((event.get("object") or {}).get("metadata") or {}).get("uid", "")
             if event.get("type") == "ADDED":
                 added.add(uid)
@@ -131,13 +131,13 @@ class _HeldSink:
                 return True
         return False
 
-    def _deliver(self, came: bool) -> None:
+    def _deliver_event(self, came: bool) -> None:
         self._queued = False
-        if came and self.kept and not self.over and self._view.hold is None:
-            event = self.kept.popleft()
-            self._view.told(event)
+        if came and self.events and not self.has_ended and self._view.hold is None:
+            event = self.events.popleft()
+            self._view.on_event(event)
             self._sink.send(event)
-            self.queue()
+            self.request_turn()
 
     def pull(self, pieces: Iterator[bytes]) -> None:
         """Send the initial events, or keep them."""
@@ -147,21 +147,21 @@ class _HeldSink:
 
     def end(self) -> None:
         """End the watch."""
-        if not self.over:
-            self.over = True
+        if not self.has_ended:
+            self.has_ended = True
             self._sink.end()
 
-    def expire(self) -> None:
+    def expire_watch(self) -> None:
         """Drop the held events and send 410, so that the client lists again."""
-        self.kept.clear()
-        if not self.over:
+        self.events.clear()
+        if not self.has_ended:
             self._sink.send(error_event(Expired("too old resource version: 1 (2)").status(), binary=False))
-            self.finish()
+            self.finish_watch()
 
-    def finish(self) -> None:
+    def finish_watch(self) -> None:
         """End the watch from the server's side."""
         self.end()
-        self.stop()
+        self.stop_stream()
 
 
 def _read_revision(event: bytes) -> int:

@@ -33,7 +33,7 @@ class _Unknown(Exception):
     """The timeout of a system call is unknown."""
 
 
-class Look(NamedTuple):
+class Activity(NamedTuple):
     """The activity of a process and its children so far.
 
     running: whether a thread runs or is about to. ticks: CPU time of all threads, in clock ticks. ran: of each thread,
@@ -57,11 +57,11 @@ class _Memory:
 
     def read_pair(self, address: int) -> tuple[int, int]:
         """Return the two numbers of a timespec or timeval."""
-        seconds, rest = struct.unpack("qq", os.pread(self._file, 16, address))
-        return seconds, rest
+        seconds, fraction = struct.unpack("qq", os.pread(self._file, 16, address))
+        return seconds, fraction
 
 
-def look_at(pid: int) -> Look:
+def read_activity(pid: int) -> Activity:
     """Return the activity of a process and its children now."""
     running, ticks, ran, threads = False, 0, [], []
     for process, thread, state, spent, times in _read_threads(pid):
@@ -69,7 +69,7 @@ def look_at(pid: int) -> Look:
         ticks += spent
         ran.append(times)
         threads.append((process, thread))
-    return Look(running, ticks, tuple(ran), tuple(threads))
+    return Activity(running, ticks, tuple(ran), tuple(threads))
 
 
 def find_next_wake(threads: Sequence[Thread], waited: Mapping[Thread, float], unknown: float) -> float:
@@ -87,9 +87,9 @@ def find_next_wake(threads: Sequence[Thread], waited: Mapping[Thread, float], un
             wakes = min(wakes, unknown)
             continue
         with contextlib.closing(memory):
-            for one in threads:
-                if one[0] == process:
-                    wakes = min(wakes, _read_wake(one, memory, waited.get(one, 0.0), unknown))
+            for thread in threads:
+                if thread[0] == process:
+                    wakes = min(wakes, _read_wake(thread, memory, waited.get(thread, 0.0), unknown))
     return max(wakes, 0.0)
 
 
@@ -170,42 +170,42 @@ def _read_wake(thread: Thread, memory: _Memory, waited: float, unknown: float) -
         return unknown
 
 
-def _forever(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
+def _without_timeout(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
     return math.inf
 
 
-def _in_milliseconds(place: int) -> _Limit:
+def _read_milliseconds(position: int) -> _Limit:
     def limit(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
-        milliseconds = arguments[place] & 0xFFFFFFFF
+        milliseconds = arguments[position] & 0xFFFFFFFF
         return math.inf if milliseconds & 0x80000000 else milliseconds / 1000 - waited
 
     return limit
 
 
-def _in_pair(place: int, per_second: float = 1e9) -> _Limit:
+def _read_timespec(position: int, per_second: float = 1e9) -> _Limit:
     def limit(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
-        if not arguments[place]:
+        if not arguments[position]:
             return math.inf
-        seconds, rest = memory.read_pair(arguments[place])
-        return seconds + rest / per_second - waited
+        seconds, fraction = memory.read_pair(arguments[position])
+        return seconds + fraction / per_second - waited
 
     return limit
 
 
-def _in_clock_sleep(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
+def _read_clock_sleep(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
     if not arguments[1] & 1:
-        return _in_pair(2)(arguments, memory, waited)
+        return _read_timespec(2)(arguments, memory, waited)
     if arguments[0] != time.CLOCK_MONOTONIC:
         raise _Unknown
-    return _in_pair(2)(arguments, memory, 0.0) - time.monotonic()
+    return _read_timespec(2)(arguments, memory, 0.0) - time.monotonic()
 
 
-def _in_futex(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
+def _read_futex(arguments: Sequence[int], memory: _Memory, waited: float) -> float:
     """Return the time limit of a futex wait: relative for FUTEX_WAIT, absolute for FUTEX_WAIT_BITSET."""
     operation = arguments[1] & 127
     if operation == _FUTEX_WAIT:
-        return _in_pair(3)(arguments, memory, waited)
-    limit = _in_pair(3)(arguments, memory, 0.0)
+        return _read_timespec(3)(arguments, memory, waited)
+    limit = _read_timespec(3)(arguments, memory, 0.0)
     if limit == math.inf:
         return limit
     if operation != _FUTEX_WAIT_BITSET or arguments[1] & _FUTEX_CLOCK_REALTIME:
@@ -215,25 +215,25 @@ def _in_futex(arguments: Sequence[int], memory: _Memory, waited: float) -> float
 
 # system call: numbers on x86_64 and aarch64 (None: does not exist), and the function that reads its timeout
 _TABLE: Sequence[tuple[int | None, int | None, _Limit]] = (
-    (202, 98, _in_futex),  # futex
-    (232, None, _in_milliseconds(3)),  # epoll_wait
-    (281, 22, _in_milliseconds(3)),  # epoll_pwait
-    (441, 441, _in_pair(3)),  # epoll_pwait2
-    (7, None, _in_milliseconds(2)),  # poll
-    (271, 73, _in_pair(2)),  # ppoll
-    (23, None, _in_pair(4, 1e6)),  # select
-    (270, 72, _in_pair(4)),  # pselect6
-    (35, 101, _in_pair(0)),  # nanosleep
-    (230, 115, _in_clock_sleep),  # clock_nanosleep
-    (128, 137, _in_pair(2)),  # rt_sigtimedwait
-    (130, 133, _forever),  # rt_sigsuspend
-    (0, 63, _forever),  # read
-    (45, 207, _forever),  # recvfrom
-    (47, 212, _forever),  # recvmsg
-    (43, 202, _forever),  # accept
-    (288, 242, _forever),  # accept4
-    (61, 260, _forever),  # wait4
-    (247, 95, _forever),  # waitid
+    (202, 98, _read_futex),  # futex
+    (232, None, _read_milliseconds(3)),  # epoll_wait
+    (281, 22, _read_milliseconds(3)),  # epoll_pwait
+    (441, 441, _read_timespec(3)),  # epoll_pwait2
+    (7, None, _read_milliseconds(2)),  # poll
+    (271, 73, _read_timespec(2)),  # ppoll
+    (23, None, _read_timespec(4, 1e6)),  # select
+    (270, 72, _read_timespec(4)),  # pselect6
+    (35, 101, _read_timespec(0)),  # nanosleep
+    (230, 115, _read_clock_sleep),  # clock_nanosleep
+    (128, 137, _read_timespec(2)),  # rt_sigtimedwait
+    (130, 133, _without_timeout),  # rt_sigsuspend
+    (0, 63, _without_timeout),  # read
+    (45, 207, _without_timeout),  # recvfrom
+    (47, 212, _without_timeout),  # recvmsg
+    (43, 202, _without_timeout),  # accept
+    (288, 242, _without_timeout),  # accept4
+    (61, 260, _without_timeout),  # wait4
+    (247, 95, _without_timeout),  # waitid
 )
 _COLUMN = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
 _CALLS = {} if _COLUMN is None else {row[_COLUMN]: row[2] for row in _TABLE}

@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.meta.errors import BadRequest
 from podless.runtime.meter import charge
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 from podless.structs.gotypes import JSON_NAMES
 
 BROKEN = "Invalid JSON Patch"
@@ -50,7 +50,7 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
             merged[key] = apply_merge_patch(old, item)
         else:
             merged[key] = item  # a list that replaces an object keeps even the nulls in its objects
-    return {key: merged[key] for key in in_order(merged)}
+    return {key: merged[key] for key in sort_texts(merged)}
 
 
 def _pruned(value: Any) -> Any:
@@ -58,7 +58,7 @@ def _pruned(value: Any) -> Any:
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):
-        return {key: _pruned(value[key]) for key in in_order(value) if value[key] is not None}
+        return {key: _pruned(value[key]) for key in sort_texts(value) if value[key] is not None}
     if isinstance(value, list):
         return [_pruned(item) for item in value]
     return value

@@ -16,7 +16,7 @@ from typing import Any
 from podless.fields import elements
 from podless.fields.elements import UnknownElement
 from podless.runtime.meter import FEW, charge, each
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 
 Fields = dict[str, Any]
 Path = tuple[str, ...]
@@ -67,7 +67,7 @@ def has_path(fields: Fields, path: Path) -> bool:
 def list_paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
     """Yield the paths in the set, in its order: first the members of a level, then those below each."""
     charge(len(fields))
-    names = in_order([name for name in fields if name != SELF], elements.rank_element)
+    names = sort_texts([name for name in fields if name != SELF], elements.rank_element)
     for name in names:
         if is_member(fields[name]):
             yield *base, name
@@ -215,7 +215,7 @@ def order_set(fields: Fields) -> Fields:
         return {name: order_set(node) for name, node in fields.items()} if fields else fields
     if len(fields) > FEW:
         charge(len(fields))
-    names = in_order([name for name in fields if name != SELF], elements.rank_element)
+    names = sort_texts([name for name in fields if name != SELF], elements.rank_element)
     out: Fields = {SELF: LEAF} if SELF in fields else {}
     for name in names:
         out[name] = order_set(fields[name])

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.codec import gotext, serializer
 from podless.runtime.meter import charge
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 
 
 def equal_values(one: Any, other: Any) -> bool:
@@ -34,7 +34,7 @@ def format_syntax(value: Any) -> str:
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):
-        inside = ", ".join(f"{gotext.quote(name)}:{format_syntax(value[name])}" for name in in_order(value))
+        inside = ", ".join(f"{gotext.quote(name)}:{format_syntax(value[name])}" for name in sort_texts(value))
         return f"map[string]interface {{}}{{{inside}}}"
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(map(format_syntax, value))}}}"

@@ -66,7 +66,7 @@ def read_event(line: bytes) -> list[AuditChange] | Skipped:
         return Skipped.READ
     if _read_text(event, "stage") != "ResponseComplete":
         return Skipped.STAGE
-    code = _part(event, "responseStatus").get("code", 0)
+    code = _read_object(event, "responseStatus").get("code", 0)
     if not isinstance(code, int) or code >= 300:
         return Skipped.FAILED
     query = parse_qs(urlsplit(_read_text(event, "requestURI")).query, max_num_fields=100)
@@ -76,12 +76,12 @@ def read_event(line: bytes) -> list[AuditChange] | Skipped:
     if not isinstance(response, dict):
         return Skipped.LEVEL
     at, author = _read_time(event), _read_author(event, verb, query)
-    found = _read_objects(_part(event, "objectRef"), response, verb)
-    if not found:
+    changes = _read_objects(_read_object(event, "objectRef"), response, verb)
+    if not changes:
         return Skipped.OTHER
     return [
         AuditChange(key, stored, revision, verb == "create" and not author.subresource, at, author)
-        for key, stored, revision in found
+        for key, stored, revision in changes
     ]
 
 
@@ -96,9 +96,9 @@ def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[
         objects = [kind | item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     else:
         objects = [response]
-    found = []
+    changes = []
     for obj in objects:
-        metadata = _part(obj, "metadata")
+        metadata = _read_object(obj, "metadata")
         name = _read_text(metadata, "name") or _read_text(reference, "name")
         if verb == "delete" and not subresource and obj.get("kind") == "Status" and resource and name:
             name = _read_text(reference, "name")
@@ -106,28 +106,28 @@ def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[
             continue  # another kind, such as a Scale, or an object that is not stored
         key = _check_key(keys_.key(namespace, name), group, resource, namespace, name)
         revision = _read_revision(metadata)
-        goes = verb in ("delete", _ALL) and not subresource and not _stays(obj, metadata)
-        found.append((key, None if goes else _encode(obj), revision))
-    return found
+        goes = verb in ("delete", _ALL) and not subresource and not _is_only_marked(obj, metadata)
+        changes.append((key, None if goes else _encode_object(obj), revision))
+    return changes
 
 
-def _stays(obj: Object, metadata: Object) -> bool:
+def _is_only_marked(obj: Object, metadata: Object) -> bool:
     """Return whether a delete has only marked the object."""
     if obj.get("kind") == "Status" or not metadata.get("deletionTimestamp"):
         return False
     return bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))
 
 
-def _encode(obj: Object) -> Stored:
+def _encode_object(obj: Object) -> Stored:
     try:
         return encode_foreign(obj)
     except (ValueError, TypeError, LookupError):
         raise BadEvent("responseObject cannot be stored") from None
 
 
-def _check_key(key: str, *parts: str) -> str:
+def _check_key(key: str, *names: str) -> str:
     """Return the key. Raises BadEvent if no object can have it."""
-    if any("/" in part or "\0" in part for part in parts) or not parts[1] or not parts[3] or key.startswith(OWN):
+    if any("/" in name or "\0" in name for name in names) or not names[1] or not names[3] or key.startswith(OWN):
         raise BadEvent("objectRef does not name an object")
     return key
 
@@ -153,9 +153,9 @@ def _read_time(event: Object) -> int:
 
 
 def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Author:
-    user = _read_text(_part(event, "user"), "username")
-    impersonated = _read_text(_part(event, "impersonatedUser"), "username")
-    agent, subresource = _read_text(event, "userAgent"), _read_text(_part(event, "objectRef"), "subresource")
+    user = _read_text(_read_object(event, "user"), "username")
+    impersonated = _read_text(_read_object(event, "impersonatedUser"), "username")
+    agent, subresource = _read_text(event, "userAgent"), _read_text(_read_object(event, "objectRef"), "subresource")
     manager = (query.get("fieldManager") or [""])[0]
     if not manager and verb in ("create", "update", "patch"):
         manager = agent.partition("/")[0]  # as kube-apiserver derives it
@@ -167,20 +167,20 @@ def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Autho
     return Author(*names, audit)
 
 
-def _read_text(told: Any, name: str) -> str:
+def _read_text(obj: Any, name: str) -> str:
     """Return a text, "" for none. Raises BadEvent."""
-    found = told.get(name)
-    if found is None:
+    value = obj.get(name)
+    if value is None:
         return ""
-    if not isinstance(found, str):
+    if not isinstance(value, str):
         raise BadEvent(f"{name} is not a text")
-    return found
+    return value
 
 
-def _part(told: Object, name: str) -> Object:
-    found = told.get(name)
-    if found is None:
+def _read_object(obj: Object, name: str) -> Object:
+    value = obj.get(name)
+    if value is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise BadEvent(f"{name} is not an object")
-    return found
+    return value

@@ -30,7 +30,7 @@ def blame_object(states: Iterable[tuple[C, Object]]) -> list[Blamed[C]]:
     last: Any = ABSENT
     for change, obj in states:
         state = strip_object(obj)
-        owned = _own(last, state, owned, change)
+        owned = _find_owners(last, state, owned, change)
         last = state
     return list(_list_fields((), last, owned)) if last is not ABSENT else []
 
@@ -38,13 +38,13 @@ def blame_object(states: Iterable[tuple[C, Object]]) -> list[Blamed[C]]:
 # The owners of a value have the value's shape: a dict by name, a dict by key or index, or the change itself.
 
 
-def _own(before: Any, after: Any, owned: Any, change: C) -> Any:
+def _find_owners(before: Any, after: Any, owned: Any, change: C) -> Any:
     """Return the owners of a value after a change. owned: those of the value before it."""
     charge(1)
     if isinstance(after, dict) and after:
         old = before if isinstance(before, dict) and before else {}
         return {
-            name: _own(old.get(name, ABSENT), value, owned.get(name) if old else None, change)
+            name: _find_owners(old.get(name, ABSENT), value, owned.get(name) if old else None, change)
             for name, value in after.items()
         }
     if isinstance(after, list) and after:
@@ -52,9 +52,9 @@ def _own(before: Any, after: Any, owned: Any, change: C) -> Any:
         key = find_key(after)
         if old_items and find_key(old_items) != key:
             old_items = []  # the old items have other keys, so the change set them all
-        known = dict(zip(_name_items(key, old_items), old_items, strict=True))
+        old_by_step = dict(zip(_name_items(key, old_items), old_items, strict=True))
         return {
-            step: _own(known.get(step, ABSENT), item, owned.get(step) if known else None, change)
+            step: _find_owners(old_by_step.get(step, ABSENT), item, owned.get(step) if old_by_step else None, change)
             for step, item in zip(_name_items(key, after), after, strict=True)
         }
     return owned if before is not ABSENT and is_same(before, after) else change
@@ -67,10 +67,10 @@ def _name_items(key: str, items: list[Any]) -> list[Step]:
 
 def _list_fields(path: tuple[Step, ...], value: Any, owned: Any) -> Iterable[Blamed[Any]]:
     if isinstance(value, dict) and value:
-        for name, inner in value.items():
-            yield from _list_fields((*path, name), inner, owned[name])
+        for name, item in value.items():
+            yield from _list_fields((*path, name), item, owned[name])
     elif isinstance(value, list) and value:
-        for (step, owners), inner in zip(owned.items(), value, strict=True):
-            yield from _list_fields((*path, step), inner, owners)
+        for (step, owners), item in zip(owned.items(), value, strict=True):
+            yield from _list_fields((*path, step), item, owners)
     else:
         yield Blamed(path, value, owned)

@@ -31,10 +31,10 @@ class ChangedObject(NamedTuple):
 def place_of(key: str, *, namespaced: bool | None) -> ChangedObject:
     """Return the object that a key belongs to. namespaced: whether its kind is, None if unknown."""
     group, resource = keys.resource_of(key)
-    rest = key.split("/", 3)[3]
-    namespace, slash, name = rest.partition("/")
+    path = key.split("/", 3)[3]
+    namespace, slash, name = path.partition("/")
     if not slash or namespaced is False:
-        return ChangedObject(group, resource, "", rest)
+        return ChangedObject(group, resource, "", path)
     return ChangedObject(group, resource, namespace, name)
 
 
@@ -67,61 +67,65 @@ def make_change(written: Written, before: Record | None, place: ChangedObject, *
     old = None
     if operation != CREATE and before is not None:
         old = decode_state(before.stored, before.revision)
-    shown = new or old or {}
-    made: Object = {
+    obj = new or old or {}
+    change: Object = {
         "apiVersion": API_VERSION,
         "kind": "Change",
-        "metadata": _metadata(written, place),
+        "metadata": _make_metadata(written, place),
         "operation": operation,
         "revision": written.revision,
         "time": format_time(written.at),
         "object": {
-            "apiVersion": shown.get("apiVersion", place.group),
-            "kind": shown.get("kind", ""),
+            "apiVersion": obj.get("apiVersion", place.group),
+            "kind": obj.get("kind", ""),
             "group": place.group,
             "resource": place.resource,
             "namespace": place.namespace,
             "name": place.name,
-            "uid": shown.get("metadata", {}).get("uid", ""),
+            "uid": obj.get("metadata", {}).get("uid", ""),
         },
         "author": show_author(written.author),
     }
     if operation != CREATE and before is not None:
-        made["previousRevision"] = before.revision
+        change["previousRevision"] = before.revision
     if operation == UPDATE and old is not None:
-        made["fields"] = [
-            {"path": one.field} | _shown("before", one.before) | _shown("after", one.after)
-            for one in compare_objects(old, new)
+        change["fields"] = [
+            {"path": difference.field}
+            | _show_value("before", difference.before)
+            | _show_value("after", difference.after)
+            for difference in compare_objects(old, new)
         ]
-        made["summary"] = summarize(made["fields"])
-    if state and shown:
-        made["state"] = shown
-    return made
+        change["summary"] = summarize_fields(change["fields"])
+    if state and obj:
+        change["state"] = obj
+    return change
 
 
-def _metadata(written: Written, place: ChangedObject) -> Object:
-    made: Object = {
+def _make_metadata(written: Written, place: ChangedObject) -> Object:
+    metadata: Object = {
         "name": str(written.sequence),
         "creationTimestamp": datetime.fromtimestamp(written.at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "resourceVersion": str(written.revision),
     }
-    return made | {"namespace": place.namespace} if place.namespace else made
+    return metadata | {"namespace": place.namespace} if place.namespace else metadata
 
 
-def _shown(name: str, value: Any) -> dict[str, Any]:
+def _show_value(name: str, value: Any) -> dict[str, Any]:
     return {} if value is ABSENT else {name: value}
 
 
-def summarize(fields: list[Object]) -> str:
+def summarize_fields(fields: list[Object]) -> str:
     """Return the paths of the fields that differ in one line, without the generation, which follows from the others."""
-    paths = [one["path"] for one in fields if one["path"] != "metadata.generation"] or [one["path"] for one in fields]
-    more = f", +{len(paths) - _PATHS_SHOWN}" if len(paths) > _PATHS_SHOWN else ""
-    return ", ".join(paths[:_PATHS_SHOWN]) + more
+    paths = [field["path"] for field in fields if field["path"] != "metadata.generation"] or [
+        field["path"] for field in fields
+    ]
+    rest = f", +{len(paths) - _PATHS_SHOWN}" if len(paths) > _PATHS_SHOWN else ""
+    return ", ".join(paths[:_PATHS_SHOWN]) + rest
 
 
 def show_author(author: Author) -> Object:
     """Return an author as the API shows it, without unknown parts."""
-    told = {
+    author_ = {
         "user": author.user,
         "impersonatedBy": author.sender,
         "verb": author.verb,
@@ -130,4 +134,4 @@ def show_author(author: Author) -> Object:
         "userAgent": author.agent,
         "auditID": str(UUID(bytes=author.audit)) if author.audit else "",
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in author_.items() if value}

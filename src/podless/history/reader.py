@@ -66,12 +66,12 @@ class HistoryReader:
         found, size = list[Object](), 0
         known: dict[ChangedObject, bool] = {}
         while True:
-            batch = await self._batch(scope, before, after)
+            batch = await self._read_batch(scope, before, after)
             for number, written in enumerate(batch):
                 if written.key.startswith(keys.OWN):
                     continue
                 place = self.find_object(written.key)
-                if not self._fits(scope, place) or not self.may_get(user, place, known):
+                if not self._is_in_scope(scope, place) or not self.may_get(user, place, known):
                     continue
                 change = await self.show_change(written, place, state=states)
                 if matches is None or matches(change):
@@ -92,13 +92,13 @@ class HistoryReader:
 
     async def read_change(self, user: User, namespace: str, sequence: int) -> Object | None:
         """Return one change with the object's state; None if it does not exist or the user may not see it."""
-        found = await self._log.read_under([keys.ALL], sequence + 1, sequence - 1, 1)
-        if not found or found[0].key.startswith(keys.OWN):
+        changes = await self._log.read_under([keys.ALL], sequence + 1, sequence - 1, 1)
+        if not changes or changes[0].key.startswith(keys.OWN):
             return None
-        place = self.find_object(found[0].key)
+        place = self.find_object(changes[0].key)
         if place.namespace != namespace or not self.may_get(user, place, {}):
             return None
-        return await self.show_change(found[0], place, state=True)
+        return await self.show_change(changes[0], place, state=True)
 
     async def show_change(self, written: Written, place: ChangedObject, *, state: bool = False) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
@@ -115,17 +115,17 @@ class HistoryReader:
         kind = self._registry.get(group, resource)
         return place_of(key, namespaced=kind.namespaced if kind is not None else None)
 
-    def may_get(self, user: User, place: ChangedObject, known: dict[ChangedObject, bool]) -> bool:
-        """Return whether the user may get the object now. known: earlier answers within the same request."""
-        allowed = known.get(place)
+    def may_get(self, user: User, place: ChangedObject, answers: dict[ChangedObject, bool]) -> bool:
+        """Return whether the user may get the object now. answers: earlier ones within the same request."""
+        allowed = answers.get(place)
         if allowed is None:
             kind = self._registry.get(place.group, place.resource)
             version = kind.versions[0].name if kind is not None else ""
-            asked = Attributes("get", place.group, version, place.resource, "", place.namespace, place.name)
-            allowed = known[place] = self._authorizer.is_allowed(user, asked)
+            attributes = Attributes("get", place.group, version, place.resource, "", place.namespace, place.name)
+            allowed = answers[place] = self._authorizer.is_allowed(user, attributes)
         return allowed
 
-    def _fits(self, scope: HistoryScope, place: ChangedObject) -> bool:
+    def _is_in_scope(self, scope: HistoryScope, place: ChangedObject) -> bool:
         return (
             (not scope.namespace or place.namespace == scope.namespace)
             and scope.group in (None, place.group)
@@ -133,9 +133,9 @@ class HistoryReader:
             and scope.name in ("", place.name)
         )
 
-    async def _batch(self, scope: HistoryScope, before: int, after: int) -> list[Written]:
+    async def _read_batch(self, scope: HistoryScope, before: int, after: int) -> list[Written]:
         """Return the next changes, some of which may be out of scope."""
-        prefixes = self._prefixes(scope)
+        prefixes = self._list_prefixes(scope)
         if scope.name and self._is_whole(scope):
             return link_changes(await self._log.read_key(prefixes[0] + scope.name, before, after, _BATCH))
         return link_changes(await self._log.read_under(prefixes, before, after, _BATCH))
@@ -147,7 +147,7 @@ class HistoryReader:
         kind = self._registry.get(scope.group, scope.resource)
         return bool(scope.namespace) or (kind is not None and not kind.namespaced)
 
-    def _prefixes(self, scope: HistoryScope) -> list[str]:
+    def _list_prefixes(self, scope: HistoryScope) -> list[str]:
         """Return the key prefixes of the scope."""
         if scope.resource and scope.group is not None:
             kind = self._registry.get(scope.group, scope.resource)

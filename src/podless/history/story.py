@@ -41,20 +41,20 @@ def format_author(author: Object) -> str:
         user += f" (impersonated by {author['impersonatedBy']})"
     manager, verb = author.get("fieldManager", ""), author.get("verb", "")
     subresource = f"/{author['subresource']}" if author.get("subresource") else ""
-    told = " ".join(part for part in (f"{verb}{subresource}", manager) if part)
-    return f"{user} ({told})" if told else user
+    client = " ".join(part for part in (f"{verb}{subresource}", manager) if part)
+    return f"{user} ({client})" if client else user
 
 
 def format_fields(fields: Iterable[Object], paint: Paint = leave_plain) -> Iterator[str]:
     """Yield the lines of a difference."""
-    for one in fields:
-        before, after = one.get("before", ABSENT), one.get("after", ABSENT)
+    for field in fields:
+        before, after = field.get("before", ABSENT), field.get("after", ABSENT)
         if before is ABSENT:
-            yield paint(f"    + {one['path']}: {format_value(after)}", "32")
+            yield paint(f"    + {field['path']}: {format_value(after)}", "32")
         elif after is ABSENT:
-            yield paint(f"    - {one['path']}: {format_value(before)}", "31")
+            yield paint(f"    - {field['path']}: {format_value(before)}", "31")
         else:
-            text = f"    ~ {one['path']}: {format_value(before)} -> {format_value(after)}"
+            text = f"    ~ {field['path']}: {format_value(before)} -> {format_value(after)}"
             yield paint(text, "33")
 
 

@@ -215,8 +215,8 @@ def subresource(
 
     Raises ValueError for an invalid declaration.
     """
-    whole, _, below = resource.partition("/")
-    if "." not in whole or not _LABEL.fullmatch(below) or below in ("status", "scale"):
+    definition, _, name_below = resource.partition("/")
+    if "." not in definition or not _LABEL.fullmatch(name_below) or name_below in ("status", "scale"):
         raise ValueError(f"{resource!r} names no subresource; write 'widgets.example.com/restart'")
     if not verbs or not set(verbs) <= {*_VERBS}:
         raise ValueError(f"{resource}: verbs are some of {', '.join(_VERBS)}")
@@ -226,8 +226,8 @@ def subresource(
     def declare(function: F) -> F:
         given = {
             "name": name or _name_of(function),
-            "resource": whole,
-            "subresource": below,
+            "resource": definition,
+            "subresource": name_below,
             "verbs": [verb for verb in _VERBS if verb in verbs],
             "kind": kind,
             "sideEffects": side_effects,
@@ -240,8 +240,8 @@ def subresource(
 
 def find_hooks(namespace: Mapping[str, Any]) -> list[Hook]:
     """Return the hooks of a module's namespace, in the order of their definition. Raises ValueError for equal names."""
-    found = [hook for value in namespace.values() for hook in getattr(value, _MARK, ()) if callable(value)]
-    unique = list({id(hook): hook for hook in found}.values())
+    hooks = [hook for value in namespace.values() for hook in getattr(value, _MARK, ()) if callable(value)]
+    unique = list({id(hook): hook for hook in hooks}.values())
     check_names(unique)
     return unique
 
@@ -255,10 +255,10 @@ def check_names(hooks: Sequence[Hook]) -> None:
             raise ValueError(f"there are two {hook.kind} hooks with the name {hook.name!r}: give one of them name=...")
         seen.add((hook.kind, hook.name))
         for verb in hook.given["verbs"] if hook.kind == SUBRESOURCE else ():
-            place = f"{hook.given['resource']}/{hook.given['subresource']}", verb
-            if place in answered:
-                raise ValueError(f"there are two hooks that answer {verb} of {place[0]}")
-            answered.add(place)
+            subresource = f"{hook.given['resource']}/{hook.given['subresource']}", verb
+            if subresource in answered:
+                raise ValueError(f"there are two hooks that answer {verb} of {subresource[0]}")
+            answered.add(subresource)
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -268,16 +268,16 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _declare(kind: str, function: F, given: Object) -> F:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ValueError(f"{_name_of(function)}: a hook returns its result, and cannot yield")
-    known, takes = _PARAMETERS[kind], dict[str, type | None]()
+    names, takes = _PARAMETERS[kind], dict[str, type | None]()
     for parameter in _signature(function).parameters.values():
-        if parameter.name in known:
+        if parameter.name in names:
             takes[parameter.name] = _class_of(parameter.annotation)
         elif parameter.default is parameter.empty and parameter.kind not in (
             parameter.VAR_KEYWORD,
             parameter.VAR_POSITIONAL,
         ):
             raise ValueError(
-                f"{_name_of(function)}: a {kind} hook knows no parameter {parameter.name!r}; it has {', '.join(known)}"
+                f"{_name_of(function)}: a {kind} hook knows no parameter {parameter.name!r}; it has {', '.join(names)}"
             )
     hook = Hook(kind, given["name"], given, function, takes)
     setattr(function, _MARK, (*getattr(function, _MARK, ()), hook))
@@ -304,42 +304,42 @@ def _read_options(
     function: Callable[..., Any], resources: Sequence[str], options: Mapping[str, Any], *, changes: bool = False
 ) -> Object:
     """Return the hook's options as a webhook of a webhook configuration. Raises ValueError."""
-    left = dict(options)
-    name = left.pop("name", "") or _name_of(function)
+    remaining = dict(options)
+    name = remaining.pop("name", "") or _name_of(function)
     if not resources:
         raise ValueError(f"{name}: name at least one resource, such as 'widgets.example.com'")
-    operations = left.pop("operations", ("CREATE", "UPDATE"))
+    operations = remaining.pop("operations", ("CREATE", "UPDATE"))
     if isinstance(operations, str):
         operations = (operations,)
-    texts = {key: left.pop(key, value) for key, value in _TEXTS.items()}
-    rule = {"operations": [*operations], "apiVersions": [*left.pop("versions", ("*",))], "scope": texts["scope"]}
-    conditions = left.pop("match_conditions", None) or {}
+    texts = {key: remaining.pop(key, value) for key, value in _TEXTS.items()}
+    rule = {"operations": [*operations], "apiVersions": [*remaining.pop("versions", ("*",))], "scope": texts["scope"]}
+    conditions = remaining.pop("match_conditions", None) or {}
     given = {
         "name": name,
         "rules": [_rule(name, resource) | rule for resource in resources],
         "matchPolicy": texts["match_policy"],
         "failurePolicy": texts["failure_policy"],
         "sideEffects": texts["side_effects"],
-        "timeoutSeconds": _read_timeout(left.pop("timeout", 10)),
-        "namespaceSelector": left.pop("namespace_selector", None) or {},
-        "objectSelector": left.pop("object_selector", None) or {},
+        "timeoutSeconds": _read_timeout(remaining.pop("timeout", 10)),
+        "namespaceSelector": remaining.pop("namespace_selector", None) or {},
+        "objectSelector": remaining.pop("object_selector", None) or {},
     }
     if conditions:
         given["matchConditions"] = [{"name": key, "expression": text} for key, text in conditions.items()]
     if changes:
-        given["reinvocationPolicy"] = left.pop("reinvocation_policy", "Never")
-    if left:
-        raise ValueError(f"{name}: a hook has no option {', '.join(map(repr, left))}")
+        given["reinvocationPolicy"] = remaining.pop("reinvocation_policy", "Never")
+    if remaining:
+        raise ValueError(f"{name}: a hook has no option {', '.join(map(repr, remaining))}")
     return given
 
 
 def _rule(name: str, resource: str) -> Object:
     """Return the groups and resources of "plural.group/subresource". Raises ValueError."""
-    whole, _, below = resource.partition("/")
-    plural, _, group = whole.partition(".")
+    full_name, _, subresource = resource.partition("/")
+    plural, _, group = full_name.partition(".")
     if not plural:
         raise ValueError(f"{name}: {resource!r} names no resource; write 'widgets.example.com'")
-    return {"apiGroups": [group], "resources": [f"{plural}/{below}" if below else plural]}
+    return {"apiGroups": [group], "resources": [f"{plural}/{subresource}" if subresource else plural]}
 
 
 def _read_timeout(seconds: Any) -> int:

@@ -16,17 +16,17 @@ _PAUSE, _PAUSE_MOST = 0.05, 60.0
 
 
 class DeclaredHook:
-    """A declared hook. place: its index among all hooks. shares: for its calls while it is quick; see `HookCall`.
+    """A declared hook. index: among all hooks. shares: for its calls while it is quick; see `HookCall`.
 
     The loop's thread waits for the answers of quick hooks, because the way back through the event loop (a poll, cold
     caches) costs more than the hook. credit: seconds by which earlier answers were faster than `_QUICK`; without
     credit, calls are awaited for a while. awaited_until: by the monotonic clock. pause: the next one, in seconds.
     """
 
-    __slots__ = ("awaited_until", "credit", "is_async", "pause", "place", "shares")
+    __slots__ = ("awaited_until", "credit", "index", "is_async", "pause", "shares")
 
-    def __init__(self, place: int, declared: Object) -> None:
-        self.place = place
+    def __init__(self, index: int, declared: Object) -> None:
+        self.index = index
         self.is_async: bool = declared["async"]
         # a call that waits too long is sent to a second worker; only hooks without side effects may run twice
         self.shares = declared["kind"] != SUBRESOURCE

@@ -21,36 +21,36 @@ _ROUNDS = 1000  # maximum searches for processes that a worker has left behind
 _BREAK = 0.005  # seconds between two searches
 
 
-def keep(descriptor: int) -> None:
+def become_keeper(descriptor: int) -> None:
     """Fork, and return in the worker. The keeper ends here, after the worker and all its children.
 
     descriptor: the worker's socket. Standard input is a pipe from the server: input or its end ask to end the worker.
     """
     if not KEEPS:
         return
-    _control(_SUBREAPER, 1)
+    _set_process_option(_SUBREAPER, 1)
     worker = os.fork()
     with contextlib.suppress(OSError):  # both try it, because either of them may be the first to need it
         os.setpgid(worker, worker)
     if worker:
         os.close(descriptor)
-        _watch(worker)
+        _wait_for_worker(worker)
         _end_children()
         os._exit(0)
-    _control(_DEATH_SIGNAL, signal.SIGKILL)
+    _set_process_option(_DEATH_SIGNAL, signal.SIGKILL)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
 
 
-def _control(option: int, value: int) -> None:
+def _set_process_option(option: int, value: int) -> None:
     with contextlib.suppress(ImportError, AttributeError, OSError):  # a Python without ctypes
         import ctypes
 
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _watch(worker: int) -> None:
+def _wait_for_worker(worker: int) -> None:
     """Wait for the end of the worker, and kill it if the server asks for it."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
@@ -60,7 +60,7 @@ def _watch(worker: int) -> None:
     poll = select.poll()
     poll.register(reading, select.POLLIN)
     poll.register(0, select.POLLIN)
-    while worker not in _reap():
+    while worker not in _reap_children():
         for descriptor, _ in poll.poll():
             if descriptor == reading:
                 os.read(reading, 512)
@@ -69,7 +69,7 @@ def _watch(worker: int) -> None:
                 os.killpg(worker, signal.SIGKILL)
 
 
-def _reap() -> Iterator[int]:
+def _reap_children() -> Iterator[int]:
     """Yield the children that have ended."""
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG)[0]) != 0:
@@ -79,7 +79,7 @@ def _reap() -> Iterator[int]:
 def _end_children() -> None:
     """Kill all children. Their children become children of this process in turn."""
     for _ in range(_ROUNDS):
-        for _ in _reap():
+        for _ in _reap_children():
             pass
         children = [*_find_children()]
         if not children:
@@ -92,9 +92,9 @@ def _end_children() -> None:
 
 def _find_children() -> Iterator[int]:
     """Yield the children of this process: those with its number in the fourth field of /proc/NUMBER/stat."""
-    own = str(os.getpid()).encode()
+    process_id = str(os.getpid()).encode()
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-                if file.read().rpartition(b")")[2].split()[1] == own:
+                if file.read().rpartition(b")")[2].split()[1] == process_id:
                     yield int(name)

@@ -28,23 +28,23 @@ class LoadedHooks:
     called after the hooks were loaded again.
     """
 
-    def __init__(self, given: Sources, *, reload: bool = False, check: Callable[[Object], None]) -> None:
-        self._sources, self._own = read_sources(given)
+    def __init__(self, sources: Sources, *, reload: bool = False, check: Callable[[Object], None]) -> None:
+        self._sources, self._functions = read_sources(sources)
         self._reload = reload
         self._check = check
         self._pool: Pool | None = None
         self._old: list[Pool] = []
         self._watching: asyncio.Task[None] | None = None
-        self._seen: dict[str, float] = {}
+        self._file_times: dict[str, float] = {}
         self.generation = 0
         self.on_change: list[Callable[[], None]] = []
 
     async def start(self) -> None:
         """Load all hooks. Raises LoadFailed."""
-        self._pool = await self._load()
+        self._pool = await self._load_pool()
         self.generation += 1
         if self._reload and self._sources:
-            self._watching = asyncio.get_running_loop().create_task(self._watch())
+            self._watching = asyncio.get_running_loop().create_task(self._watch_files())
 
     async def stop(self) -> None:
         """End all workers."""
@@ -56,34 +56,34 @@ class LoadedHooks:
                 pool.close()
         self._pool = None
 
-    def declared(self, *kinds: str) -> list[Object]:
+    def list_declarations(self, *kinds: str) -> list[Object]:
         """Return the declarations of these hook kinds, kind by kind, each in the order of definition."""
-        known = self._pool.declared if self._pool is not None else []
-        return [one for kind in kinds for one in known if one["kind"] == kind]
+        declarations = self._pool.declared if self._pool is not None else []
+        return [hook for kind in kinds for hook in declarations if hook["kind"] == kind]
 
     @property
     def mutating(self) -> list[Object]:
         """The hooks that may change objects: first those that set defaults."""
-        return self.declared(DEFAULT, MUTATE)
+        return self.list_declarations(DEFAULT, MUTATE)
 
     @property
     def validating(self) -> list[Object]:
         """The hooks that accept or deny objects."""
-        return self.declared(VALIDATE)
+        return self.list_declarations(VALIDATE)
 
-    def converting(self, resource: str, named: str = "") -> list[Object]:
+    def list_conversions(self, resource: str, name: str = "") -> list[Object]:
         """Return the conversion hooks of a definition.
 
-        named: the hook that the definition names, "" if it names none.
+        name: the hook that the definition names, "" if it names none.
         """
-        known = [one["given"] for one in self.declared(CONVERT)]
-        return [one for one in known if (one["name"] == named if named else one["resource"] == resource)]
+        hooks = [hook["given"] for hook in self.list_declarations(CONVERT)]
+        return [hook for hook in hooks if (hook["name"] == name if name else hook["resource"] == resource)]
 
-    def answering(self, resource: str) -> list[Object]:
+    def list_subresources(self, resource: str) -> list[Object]:
         """Return the hooks that answer subresources of a definition."""
-        return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
+        return [hook["given"] for hook in self.list_declarations(SUBRESOURCE) if hook["given"]["resource"] == resource]
 
-    def call(
+    def call_hook(
         self, kind: str, name: str, parts: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> Coroutine[Any, Any, bytes | None]:
         """Call a hook. Return its answer; None if a reload removed the hook. parts: the question.
@@ -94,50 +94,50 @@ class LoadedHooks:
         """
         if self._pool is None:
             raise HookFailed("the server is stopping")
-        return self._pool.ask(kind, name, parts, seconds, meanwhile)
+        return self._pool.ask_hook(kind, name, parts, seconds, meanwhile)
 
-    async def _load(self) -> Pool:
-        pool = Pool(self._sources, self._own)
+    async def _load_pool(self) -> Pool:
+        pool = Pool(self._sources, self._functions)
         try:
-            await pool.open()
-            for one in pool.declared:
-                self._check(one)
+            await pool.load_hooks()
+            for declaration in pool.declared:
+                self._check(declaration)
         except ValueError as error:
             pool.close()
             raise LoadFailed(str(error)) from None
         except BaseException:
             pool.close()
             raise
-        self._seen = _times(pool.files)
+        self._file_times = _read_times(pool.files)
         return pool
 
     async def load_again(self) -> None:
         """Load all hooks again; calls in progress use the former ones. Raises LoadFailed, and changes nothing then."""
-        pool = await self._load()
+        pool = await self._load_pool()
         if self._pool is not None:
             self._old.append(self._pool)
         self._pool = pool
         self.generation += 1
-        for told in self.on_change:
-            told()
-        self._retire()
+        for listener in self.on_change:
+            listener()
+        self._close_idle()
 
-    def _retire(self) -> None:
+    def _close_idle(self) -> None:
         """End workers of earlier loads that are idle, and check the others again later."""
         for pool in [pool for pool in self._old if pool.is_quiet]:
             pool.close()
             self._old.remove(pool)
         if self._old:
-            asyncio.get_running_loop().call_later(_LOOK, self._retire)
+            asyncio.get_running_loop().call_later(_LOOK, self._close_idle)
 
-    async def _watch(self) -> None:
+    async def _watch_files(self) -> None:
         """Load the hooks again when one of their files has changed."""
         while True:
             await asyncio.sleep(_LOOK)
-            now = _times(self._seen)
-            if now == self._seen:
+            now = _read_times(self._file_times)
+            if now == self._file_times:
                 continue
-            self._seen = now
+            self._file_times = now
             try:
                 await self.load_again()
                 log.info("hooks: reloaded: %s", ", ".join(self._sources))
@@ -145,38 +145,38 @@ class LoadedHooks:
                 log.error("hooks: cannot reload, the former code stays in use: %s", failed)
 
 
-def _times(files: Iterable[str]) -> dict[str, float]:
+def _read_times(files: Iterable[str]) -> dict[str, float]:
     """Return the modification time of each file; 0.0 for a missing one."""
-    found = {}
+    times = {}
     for file in files:
         try:
-            found[file] = os.stat(file).st_mtime
+            times[file] = os.stat(file).st_mtime
         except OSError:
-            found[file] = 0.0
-    return found
+            times[file] = 0.0
+    return times
 
 
-def read_sources(given: Sources) -> tuple[list[str], list[Hook]]:
+def read_sources(hooks: Sources) -> tuple[list[str], list[Hook]]:
     """Return the files and modules to load in workers, and the hooks of this process.
 
     Raises ValueError if both are given.
     """
     items: Sequence[Any]
-    if isinstance(given, str | os.PathLike | ModuleType) or callable(given):
-        items = [given]
+    if isinstance(hooks, str | os.PathLike | ModuleType) or callable(hooks):
+        items = [hooks]
     else:
-        items = list(given)
+        items = list(hooks)
     sources = [os.fspath(item) for item in items if isinstance(item, str | os.PathLike)]
-    own: list[Hook] = []
+    functions: list[Hook] = []
     for item in items:
         if isinstance(item, ModuleType):
-            own += find_hooks(vars(item))
+            functions += find_hooks(vars(item))
         elif not isinstance(item, str | os.PathLike):
             found = find_hooks({"": item})
             if not found:
                 raise ValueError(f"{item!r} is no hook: decorate it with podless.hooks.validate, mutate, ...")
-            own += found
-    if sources and own:
+            functions += found
+    if sources and functions:
         raise ValueError("hooks are either files and modules, or functions of this program")
-    check_names(own)
-    return sources, own
+    check_names(functions)
+    return sources, functions

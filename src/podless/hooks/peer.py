@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, cast
 
-from podless.hooks.wire import CANCEL, CHUNK, CONVERTED_MOST, GIVEN, POLLED, TOLD
+from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, CONVERTED_MOST, POLLED, QUESTION_HEAD
 
 WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the minimum of poll()
 NEVER: Final = float("inf")
@@ -24,11 +24,11 @@ _VAIN_MOST = 32
 
 
 class HookFailed(Exception):
-    """A hook gave no answer. The text is for all clients; place: details for administrators, "" for none."""
+    """A hook gave no answer. The text is for all clients; details: for administrators, "" for none."""
 
-    def __init__(self, why: str, place: str = "") -> None:
+    def __init__(self, why: str, details: str = "") -> None:
         super().__init__(why)
-        self.place = place
+        self.details = details
 
 
 class HookCall:
@@ -60,7 +60,7 @@ class HookCall:
         self.moved = False
         self.lost = 0
 
-    def fail(self, failed: HookFailed) -> None:
+    def fail_with(self, failed: HookFailed) -> None:
         """Complete the call with an error."""
         if not self.done.done():
             self.done.set_exception(failed)
@@ -69,18 +69,18 @@ class HookCall:
     def copy_to_move(self) -> HookCall:
         """Return a copy of the call for another worker; the first answer counts."""
         self.moved = True
-        made = HookCall(self.number, self.frame, self.seconds, self.done, self.is_async, False)
-        made.due = self.due
-        return made
+        copy = HookCall(self.number, self.frame, self.seconds, self.done, self.is_async, False)
+        copy.due = self.due
+        return copy
 
 
-class Owner(Protocol):
+class PeerOwner(Protocol):
     """The owner of workers: the pool."""
 
-    def answered(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
+    def handle_answer(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
         """Take an answer of a worker."""
 
-    def lost(self, peer: Peer) -> None:
+    def handle_loss(self, peer: Peer) -> None:
         """Take back the calls of a worker that has ended."""
 
 
@@ -92,17 +92,17 @@ class Peer(asyncio.Protocol):
     not cause it. relief: the time until calls that share the worker are moved.
     """
 
-    def __init__(self, pool: Owner, ours: socket.socket, kill: Callable[[], None]) -> None:
+    def __init__(self, pool: PeerOwner, server_end: socket.socket, kill: Callable[[], None]) -> None:
         self._pool = pool
         self._kill = kill
-        self._ours = ours
+        self._socket = server_end
         self._poll = select.poll() if DIRECT else None
         if self._poll is not None:
-            self._poll.register(ours, select.POLLIN)
-        self._rest = bytearray()
+            self._poll.register(server_end, select.POLLIN)
+        self._incomplete = bytearray()
         self._frames: list[bytes] = []
         self._transport: asyncio.Transport | None = None
-        self.answered = 0.0
+        self.answered_at = 0.0
         self._soon = self._awake = False
         self._vain = self._next_vain = 0
         self.calls: dict[int, HookCall] = {}
@@ -116,52 +116,52 @@ class Peer(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        self.answered = time.monotonic()
-        rest = self._rest
-        if rest:
-            rest += data
-        got: bytes | bytearray = rest or data
-        at, length = 0, len(got)
-        while at + TOLD.size <= length and not self.dead:
-            size, number, status = TOLD.unpack_from(got, at)
+        self.answered_at = time.monotonic()
+        incomplete = self._incomplete
+        if incomplete:
+            incomplete += data
+        received: bytes | bytearray = incomplete or data
+        at, length = 0, len(received)
+        while at + ANSWER_HEAD.size <= length and not self.dead:
+            size, number, status = ANSWER_HEAD.unpack_from(received, at)
             if size > CONVERTED_MOST:
-                self.end()
+                self.end_worker()
                 return
-            begin = at + TOLD.size
+            begin = at + ANSWER_HEAD.size
             if begin + size > length:
                 break
             at = begin + size
-            raw = bytes(got[begin:at])
+            raw = bytes(received[begin:at])
             if number:
-                self._pool.answered(self, number, status, raw)
+                self._pool.handle_answer(self, number, status, raw)
             elif not self.greeting.done():
                 self.greeting.set_result(bytes([status]) + raw)
             else:
-                self.end()
-        if got is rest:
-            del rest[:at]
+                self.end_worker()
+        if received is incomplete:
+            del incomplete[:at]
         elif at < length:
-            rest += data[at:]
+            incomplete += data[at:]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.end()
+        self.end_worker()
 
     @property
     def functions(self) -> list[HookCall]:
         """The calls of hooks that are not coroutines, in order."""
         return [call for call in self.calls.values() if not call.is_async]
 
-    def suits(self, call: HookCall) -> bool:
+    def accepts_alone(self, call: HookCall) -> bool:
         """Return whether a call that shares no worker may go to this one: coroutines do not delay a function."""
         return not self.calls if call.lost > 1 else not self.in_turn
 
     @property
     def is_idle(self) -> bool:
         """Return whether the worker has no call, and has sent nothing that is incomplete."""
-        return not self.calls and not self._rest
+        return not self.calls and not self._incomplete
 
-    def take(self, call: HookCall, *, sent: bool = False) -> None:
-        """Take a call; `flush` sends it. sent: `send` has sent it already."""
+    def add_call(self, call: HookCall, *, sent: bool = False) -> None:
+        """Add a call; `flush_calls` sends it. sent: `send_frames` has sent it already."""
         call.peer = self
         self.calls[call.number] = call
         self.in_turn += not call.is_async
@@ -169,29 +169,29 @@ class Peer(asyncio.Protocol):
         if not sent:
             self._frames.append(call.frame)
 
-    def flush(self) -> None:
+    def flush_calls(self) -> None:
         """Send the new calls to the worker, in one piece, because each write may have to wake it."""
         frames = self._frames
         if frames:
             data = b"".join(frames)  # does not copy a single frame
             frames.clear()
-            self.send(data, time.monotonic())
+            self.send_frames(data, time.monotonic())
 
-    def send(self, data: bytes, now: float) -> None:
+    def send_frames(self, data: bytes, now: float) -> None:
         """Send frames to the worker."""
         transport = self._transport
         if transport is None or self.dead:
             return
         # the same condition as for the worker's polling: see hooks/worker.py
-        self._awake, self._soon = self._soon, now - self.answered < POLLED
+        self._awake, self._soon = self._soon, now - self.answered_at < POLLED
         try:
-            sent = self._ours.send(data) if DIRECT and not transport.get_write_buffer_size() else 0
+            sent = self._socket.send(data) if DIRECT and not transport.get_write_buffer_size() else 0
         except OSError:  # the transport reports a lost connection
             sent = 0
         if sent < len(data):
             transport.write(data[sent:] if sent else data)
 
-    def isolate(self, call: HookCall) -> None:
+    def isolate_call(self, call: HookCall) -> None:
         """Allow no more calls beside this one."""
         if call.shares:
             call.shares = False
@@ -213,31 +213,31 @@ class Peer(asyncio.Protocol):
         """Block the thread until the worker sends something. Returns b"" if it does not, or has ended."""
         poll = self._poll
         assert poll is not None
-        found = poll.poll(0)
-        if not found and self._awake and not self._vain:
+        readable = poll.poll(0)
+        if not readable and self._awake and not self._vain:
             soon = now + _SPUN
-            while not found and time.monotonic() < soon:
-                found = poll.poll(0)
-            if not found:
+            while not readable and time.monotonic() < soon:
+                readable = poll.poll(0)
+            if not readable:
                 self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2 or 1, _VAIN_MOST)
         elif self._vain:
             self._vain -= 1
-        if not found and (time.monotonic() >= until or not poll.poll(1)):
+        if not readable and (time.monotonic() >= until or not poll.poll(1)):
             return b""
         if self._next_vain and time.monotonic() - now < _SPUN:  # polling was, or would have been, useful
             self._vain = self._next_vain = 0
-        return self._read()
+        return self._read_socket()
 
-    def _read(self) -> bytes:
+    def _read_socket(self) -> bytes:
         """Return bytes that have come from the worker, b"" without any."""
         try:
-            return self._ours.recv(CHUNK) if DIRECT and not self.dead else b""
+            return self._socket.recv(CHUNK) if DIRECT and not self.dead else b""
         except OSError:  # mostly BlockingIOError; the transport reports a lost connection
             return b""
 
-    def receive(self) -> bool:
+    def receive_answers(self) -> bool:
         """Read bytes that have come from the worker. Returns False if there are none."""
-        data = self._read()
+        data = self._read_socket()
         if data:
             self.data_received(data)
         return bool(data)
@@ -245,16 +245,16 @@ class Peer(asyncio.Protocol):
     def catch_up(self) -> None:
         """Read all answers that have come."""
         for _ in range(CALLS_MOST):  # limited, because the code of hooks may send without end
-            if not self.receive():
+            if not self.receive_answers():
                 return
 
-    def cancel(self, number: int) -> None:
+    def cancel_call(self, number: int) -> None:
         """Ask the worker to cancel a coroutine."""
         if self._transport is not None:
-            self._transport.write(GIVEN.pack(len(CANCEL), number) + CANCEL)
+            self._transport.write(QUESTION_HEAD.pack(len(CANCEL), number) + CANCEL)
 
-    def end(self) -> None:
-        """Kill the worker at once; its calls fail or are retried (`Pool.lost`)."""
+    def end_worker(self) -> None:
+        """Kill the worker at once; its calls fail or are retried (`Pool.handle_loss`)."""
         if self.dead:
             return
         self.dead = True
@@ -265,4 +265,4 @@ class Peer(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
         self._kill()
-        self._pool.lost(self)
+        self._pool.handle_loss(self)

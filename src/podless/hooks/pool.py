@@ -21,7 +21,7 @@ from podless.codec import serializer
 from podless.hooks import Hook, processes, worker
 from podless.hooks.credit import DeclaredHook
 from podless.hooks.peer import CALLS_MOST, NEVER, WAIT, HookCall, HookFailed, Peer
-from podless.hooks.wire import FAILED, GOOD, PARTS, QUESTION, TOLD
+from podless.hooks.wire import ANSWER_HEAD, FAILED, GOOD, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import run_whole
 
@@ -38,7 +38,7 @@ _LOAD = 60.0  # timeout of loading hooks in seconds
 _HEAD = PARTS.size
 _EARLY = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
 _REST = 1.0  # seconds until a worker that failed to start is started again
-_HELD_MOST = 0.003  # seconds that calls may block the loop before one of them is awaited
+_BLOCKED_MOST = 0.003  # seconds that calls may block the loop before one of them is awaited
 # calls until the pool checks again whether an iteration of the loop has several; doubled each time, up to the maximum
 _LONELY, _LONELY_MOST = 8, 256
 
@@ -71,52 +71,54 @@ class Pool:
         self._timer: asyncio.TimerHandle | None = None  # one timer for all calls, until the first deadline
         self._due = NEVER
         self._closed = False
-        self._known: dict[tuple[str, str], DeclaredHook] = {}
-        self._held = 0.0  # seconds that calls have blocked the loop since one was awaited
-        self._asked: list[tuple[HookCall, DeclaredHook]] = []  # calls of this iteration of the loop
+        self._hooks_by_name: dict[tuple[str, str], DeclaredHook] = {}
+        self._blocked = 0.0  # seconds that calls have blocked the loop since one was awaited
+        self._uncollected: list[tuple[HookCall, DeclaredHook]] = []  # calls of this iteration of the loop
         self._lonely = 0  # calls that are sent at once, because the last iteration had only one
         self._next_lonely = _LONELY
 
-    async def open(self) -> None:
+    async def load_hooks(self) -> None:
         """Start a worker that loads the hooks. Raises LoadFailed."""
-        hello = await self._start()
-        self.declared, self.files = hello["hooks"], hello["files"]
-        self._known = {(one["kind"], one["name"]): DeclaredHook(at, one) for at, one in enumerate(self.declared)}
+        greeting = await self._start_worker()
+        self.declared, self.files = greeting["hooks"], greeting["files"]
+        self._hooks_by_name = {
+            (hook["kind"], hook["name"]): DeclaredHook(index, hook) for index, hook in enumerate(self.declared)
+        }
 
-    async def ask(
+    async def ask_hook(
         self, kind: str, name: str, parts: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> bytes | None:
-        """Call a hook and return its answer. See LoadedHooks.call.
+        """Call a hook and return its answer. See `LoadedHooks.call_hook`.
 
         If the last turn of the loop had one question, this one is sent at once, and answered without a future, a timer
         and a place among the worker's calls, which cost more than a quick hook. If there is no answer in time, or more
         than one, the call gets them afterwards.
         """
-        known, peers = self._known.get((kind, name)), self._peers
-        if not self._lonely or known is None or not peers or not peers[0].is_idle or self._held >= _HELD_MOST:
-            return await self.call(kind, name, parts, seconds)
-        number, frame = self._make_frame(known, parts)
+        hook, peers = self._hooks_by_name.get((kind, name)), self._peers
+        if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _BLOCKED_MOST:
+            return await self.call_hook(kind, name, parts, seconds)
+        number, frame = self._make_frame(hook, parts)
         sent = time.monotonic()
-        if not known.is_quick(frame, seconds, sent):
-            return await self._begin(known, number, frame, seconds)
+        if not hook.is_quick(frame, seconds, sent):
+            return await self._begin_call(hook, number, frame, seconds)
         self._lonely -= 1
         peer = peers[0]
-        peer.send(frame, sent)
+        peer.send_frames(frame, sent)
         if meanwhile is not None:
             run_whole(meanwhile)
         began = time.monotonic()
         until = began + WAIT
         data = peer.receive_soon(began, until)
         now = time.monotonic()
-        self._held += now - began
-        known.add_wait(now - began, now, answered=bool(data))
-        if len(data) >= TOLD.size:
-            size, answered, status = TOLD.unpack_from(data)
-            if answered == number and status == GOOD and size == len(data) - TOLD.size:
-                peer.answered = now
-                return data[TOLD.size :]
-        call = self._make_call(known, number, frame, seconds, now, quick=True)
-        peer.take(call, sent=True)
+        self._blocked += now - began
+        hook.add_wait(now - began, now, answered=bool(data))
+        if len(data) >= ANSWER_HEAD.size:
+            size, answered, status = ANSWER_HEAD.unpack_from(data)
+            if answered == number and status == GOOD and size == len(data) - ANSWER_HEAD.size:
+                peer.answered_at = now
+                return data[ANSWER_HEAD.size :]
+        call = self._make_call(hook, number, frame, seconds, now, quick=True)
+        peer.add_call(call, sent=True)
         if data:
             peer.data_received(data)
             peer.wait_for(call, until)
@@ -124,93 +126,95 @@ class Pool:
             self._relieve_later(peer)
         return await call.done
 
-    def call(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+    def call_hook(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
         """Call a hook. Return a future of its answer."""
-        known = self._known.get((kind, name))
-        if known is None:
+        hook = self._hooks_by_name.get((kind, name))
+        if hook is None:
             done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
             done.set_result(None)
             return done
-        return self._begin(known, *self._make_frame(known, parts), seconds)
+        return self._begin_call(hook, *self._make_frame(hook, parts), seconds)
 
-    def _make_frame(self, known: DeclaredHook, parts: Parts) -> tuple[int, bytes]:
+    def _make_frame(self, hook: DeclaredHook, parts: Parts) -> tuple[int, bytes]:
         """Return the number and the frame of a new question."""
         self._number = number = self._number + 1
         first, second, third = parts
         size = _HEAD + len(first) + len(second) + len(third)
-        return number, QUESTION.pack(size, number, known.place, len(first), len(second)) + first + second + third
+        return number, QUESTION.pack(size, number, hook.index, len(first), len(second)) + first + second + third
 
     def _make_call(
-        self, known: DeclaredHook, number: int, frame: bytes, seconds: float, now: float, *, quick: bool
+        self, hook: DeclaredHook, number: int, frame: bytes, seconds: float, now: float, *, quick: bool
     ) -> HookCall:
         """Return a new call, with its timer if it needs no new worker."""
         done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-        shares = known.is_async or (quick and known.shares)
-        call = HookCall(number, frame, seconds, done, known.is_async, shares)
+        shares = hook.is_async or (quick and hook.shares)
+        call = HookCall(number, frame, seconds, done, hook.is_async, shares)
         if self._peers:
             call.due = due = now + seconds
             if due < self._due:
                 self._set_timer(due)
         return call
 
-    def _begin(self, known: DeclaredHook, number: int, frame: bytes, seconds: float) -> asyncio.Future[bytes | None]:
+    def _begin_call(
+        self, hook: DeclaredHook, number: int, frame: bytes, seconds: float
+    ) -> asyncio.Future[bytes | None]:
         """Send a question to a worker, now or at the end of this turn of the loop, or queue it."""
         if self._closed:
             raise HookFailed("the server is stopping")
         if len(self._queue) >= _WAITING_MOST:
             raise HookFailed("too many calls of hooks are waiting")
         now = time.monotonic()
-        quick = known.is_quick(frame, seconds, now)
-        call = self._make_call(known, number, frame, seconds, now, quick=quick)
-        peer = self._place(call)
+        quick = hook.is_quick(frame, seconds, now)
+        call = self._make_call(hook, number, frame, seconds, now, quick=quick)
+        peer = self._assign_call(call)
         if peer is None:
             return call.done
         if not quick:
-            peer.flush()
+            peer.flush_calls()
         elif self._lonely and len(peer.calls) == 1:
             self._lonely -= 1
-            self._collect(((call, known),))
+            self._collect_answers(((call, hook),))
         else:
-            if not self._asked:
+            if not self._uncollected:
                 asyncio.get_running_loop().call_soon(self._collect_all)
-            self._asked.append((call, known))
+            self._uncollected.append((call, hook))
         return call.done
 
     def _collect_all(self) -> None:
         """Wait for the answers to the questions of this iteration of the loop."""
-        asked, self._asked = self._asked, []
-        self._next_lonely = min(self._next_lonely * 2, _LONELY_MOST) if len(asked) == 1 else _LONELY
-        self._lonely = self._next_lonely if len(asked) == 1 else 0
-        self._collect(asked)
+        calls, self._uncollected = self._uncollected, []
+        self._next_lonely = min(self._next_lonely * 2, _LONELY_MOST) if len(calls) == 1 else _LONELY
+        self._lonely = self._next_lonely if len(calls) == 1 else 0
+        self._collect_answers(calls)
 
-    def _collect(self, asked: Sequence[tuple[HookCall, DeclaredHook]]) -> None:
+    def _collect_answers(self, calls: Sequence[tuple[HookCall, DeclaredHook]]) -> None:
         """Send the questions, and block the loop until they are answered, for at most `WAIT`."""
         began = time.monotonic()
-        self._flush()
-        if self._held >= _HELD_MOST:
-            self._held = 0.0
+        self._flush_peers()
+        if self._blocked >= _BLOCKED_MOST:
+            self._blocked = 0.0
             late = True
         else:
             until, late = began + WAIT, False
-            for call, known in asked:
-                last = known
+            for call, hook in calls:
+                last = hook
                 if call.peer is not None and not call.peer.wait_for(call, until):
                     late = True
                     break
             now = time.monotonic()
-            self._held += now - began
-            last.add_wait((now - began) / len(asked), now, answered=not late)
-        for call, _ in asked if late else ():
+            self._blocked += now - began
+            last.add_wait((now - began) / len(calls), now, answered=not late)
+        for call, _ in calls if late else ():
             if not call.done.done() and call.peer is not None:
                 self._relieve_later(call.peer)
 
     def _relieve_later(self, peer: Peer) -> None:
         """Check soon whether calls wait too long behind each other."""
         if peer.relief is None and peer.in_turn:
-            relieve, slow = self._relieve, peer.functions[0]
+            relieve, slow = self._relieve_worker, peer.functions[0]
             peer.relief = asyncio.get_running_loop().call_later(_PATIENCE, relieve, peer, slow)
 
-    def _relieve(self, peer: Peer, slow: HookCall) -> None:
+    def _relieve_worker(self, peer: Peer, slow: HookCall) -> None:
         """Send calls to other workers, too, if a worker has not answered one of several calls.
 
         The pool does not know which call it runs, because it sends answers together. The first answer counts.
@@ -222,14 +226,14 @@ class Pool:
             return
         calls = peer.functions
         for call in calls:
-            peer.isolate(call)
+            peer.isolate_call(call)
         for call in calls if len(calls) > 1 else ():
-            self._place(call.copy_to_move())
-        self._flush()
+            self._assign_call(call.copy_to_move())
+        self._flush_peers()
 
-    def _flush(self) -> None:
+    def _flush_peers(self) -> None:
         for peer in self._peers:
-            peer.flush()
+            peer.flush_calls()
 
     def _set_timer(self, due: float) -> None:
         if self._timer is not None:
@@ -244,36 +248,36 @@ class Pool:
         under_way = [*self._queue, *(call for peer in self._peers for call in peer.calls.values())]
         for call in under_way:
             if call.due <= now:
-                self._overrun(call)
+                self._end_call(call)
         due = min((call.due for call in under_way), default=NEVER)
         if due < self._due:
             self._set_timer(due)
 
-    def _place(self, call: HookCall) -> Peer | None:
+    def _assign_call(self, call: HookCall) -> Peer | None:
         """Give a call to a worker, which must be flushed, or queue it."""
-        found, least = None, CALLS_MOST
+        best, calls = None, CALLS_MOST
         for peer in self._peers:
-            if not peer.alone and len(peer.calls) < least and (call.shares or peer.suits(call)):
-                found, least = peer, len(peer.calls)
-        if found is not None:
-            found.take(call)
+            if not peer.alone and len(peer.calls) < calls and (call.shares or peer.accepts_alone(call)):
+                best, calls = peer, len(peer.calls)
+        if best is not None:
+            best.add_call(call)
         else:
             self._queue.append(call)
             self._ask_for_more(0.0 if not self._peers else _PATIENCE)
-        return found
+        return best
 
     def _ask_for_more(self, delay: float) -> None:
         if self._hurry is None and self._starting is None and len(self._peers) < WORKERS_MOST and not self._closed:
-            self._hurry = asyncio.get_running_loop().call_later(delay, self._grow)
+            self._hurry = asyncio.get_running_loop().call_later(delay, self._begin_growth)
 
-    def _grow(self) -> None:
+    def _begin_growth(self) -> None:
         self._hurry = None
         if self._queue and not self._closed and self._starting is None and len(self._peers) < WORKERS_MOST:
             self._starting = asyncio.get_running_loop().create_task(self._add_worker())
 
     async def _add_worker(self) -> None:
         try:
-            await self._start()
+            await self._start_worker()
         except LoadFailed as failed:
             self._starting = None
             if self._closed:  # a reload has replaced this pool, or the server stops
@@ -289,31 +293,33 @@ class Pool:
 
     def _fail_waiting(self, why: str) -> None:
         while self._queue:
-            self._queue.popleft().fail(HookFailed(why))
+            self._queue.popleft().fail_with(HookFailed(why))
 
-    async def _start(self) -> Object:
+    async def _start_worker(self) -> Object:
         """Start a worker, and return the declarations of its hooks. Raises LoadFailed."""
         loop = asyncio.get_running_loop()
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
+        server_end, worker_end = socket.socketpair()
+        server_end.setblocking(False)
         try:
-            kill = await self._spawn(theirs)
+            kill = await self._spawn_worker(worker_end)
         except (OSError, LoadFailed) as error:
-            ours.close()
-            theirs.close()
+            server_end.close()
+            worker_end.close()
             raise LoadFailed(str(error)) from None
-        _, peer = await loop.create_connection(lambda: Peer(self, ours, kill), sock=ours)
+        _, peer = await loop.create_connection(lambda: Peer(self, server_end, kill), sock=server_end)
         try:
             async with asyncio.timeout(_LOAD):
-                told = await asyncio.shield(peer.greeting)
+                greeting = await asyncio.shield(peer.greeting)
         except TimeoutError:
-            peer.end()
-            raise LoadFailed(f"{self._shown}: not loaded within {_LOAD:.0f} s") from None
-        if not told or told[0] == FAILED:
-            peer.end()
-            raise LoadFailed(_explain_load(self._shown, serializer.decode_json(told[1:]) if told else {}))
+            peer.end_worker()
+            raise LoadFailed(f"{self._source_names}: not loaded within {_LOAD:.0f} s") from None
+        if not greeting or greeting[0] == FAILED:
+            peer.end_worker()
+            raise LoadFailed(
+                _explain_load(self._source_names, serializer.decode_json(greeting[1:]) if greeting else {})
+            )
         if self._closed:
-            peer.end()
+            peer.end_worker()
             raise LoadFailed("the server is stopping")
         self._peers.append(peer)
         now = loop.time()
@@ -324,19 +330,19 @@ class Pool:
         if due < self._due:
             self._set_timer(due)
         self._send_waiting(peer)
-        found: Object = serializer.decode_json(told[1:])
-        return found
+        declarations: Object = serializer.decode_json(greeting[1:])
+        return declarations
 
     @property
-    def _shown(self) -> str:
+    def _source_names(self) -> str:
         return ", ".join(self._sources) or "hooks"
 
-    async def _spawn(self, theirs: socket.socket) -> Callable[[], None]:
+    async def _spawn_worker(self, worker_end: socket.socket) -> Callable[[], None]:
         """Start a process, or a thread of this process. Return the function that ends it."""
         if not self._sources:
-            return self._spawn_thread(theirs)
+            return self._spawn_thread(worker_end)
         loop = asyncio.get_running_loop()
-        started = await loop.run_in_executor(None, processes.start_worker, theirs, self._sources)
+        started = await loop.run_in_executor(None, processes.start_worker, worker_end, self._sources)
 
         def kill() -> None:
             started.kill()
@@ -344,8 +350,8 @@ class Pool:
 
         return kill
 
-    def _spawn_thread(self, theirs: socket.socket) -> Callable[[], None]:
-        alive = [one for one in self._threads if one.is_alive()]
+    def _spawn_thread(self, worker_end: socket.socket) -> Callable[[], None]:
+        alive = [thread for thread in self._threads if thread.is_alive()]
         if len(alive) >= _THREADS_MOST:
             raise LoadFailed(f"{len(alive)} threads run hooks that do not end")
         loop = asyncio.get_running_loop()
@@ -354,22 +360,22 @@ class Pool:
             with contextlib.suppress(RuntimeError):  # the server has stopped
                 loop.call_soon_threadsafe(log.error, "hooks: %s", text)
 
-        self._threads = [*alive, worker.start_thread(theirs, self._hooks, say)]
+        self._threads = [*alive, worker.start_thread(worker_end, self._hooks, say)]
         return lambda: None
 
-    def answered(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
+    def handle_answer(self, peer: Peer, number: int, status: int, raw: bytes) -> None:
         """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
         if call is None:  # code of a hook writes to the socket
-            peer.end()
+            peer.end_worker()
             return
         peer.in_turn -= not call.is_async
         peer.alone -= not call.shares
         if status == FAILED:
-            failed = _explain(raw)
-            call.fail(failed or HookFailed("its worker returned a malformed answer"))
+            failed = _explain_failure(raw)
+            call.fail_with(failed or HookFailed("its worker returned a malformed answer"))
             if failed is None:
-                peer.end()
+                peer.end_worker()
                 return
         elif not call.done.done():
             call.done.set_result(raw)
@@ -379,13 +385,18 @@ class Pool:
     def _send_waiting(self, peer: Peer) -> None:
         """Send queued calls to a worker, as many as it accepts."""
         queue = self._queue
-        while queue and not peer.alone and (queue[0].shares or peer.suits(queue[0])) and len(peer.calls) < CALLS_MOST:
+        while (
+            queue
+            and not peer.alone
+            and (queue[0].shares or peer.accepts_alone(queue[0]))
+            and len(peer.calls) < CALLS_MOST
+        ):
             call = queue.popleft()
             if not call.done.done():
-                peer.take(call)
-        peer.flush()
+                peer.add_call(call)
+        peer.flush_calls()
 
-    def lost(self, peer: Peer) -> None:
+    def handle_loss(self, peer: Peer) -> None:
         """Fail the call that ended a worker. Retry all others on other workers.
 
         A worker runs one function at a time, so coroutines beside it are not the cause. Nor is a function that waits
@@ -400,39 +411,39 @@ class Pool:
             call.lost += 1
             is_cause = len(calls) == 1 or (blames and not call.is_async) or call.lost > _LOST_MOST
             if is_cause or self._closed:
-                call.fail(HookFailed("its worker ended"))
+                call.fail_with(HookFailed("its worker ended"))
             elif not call.moved and not call.done.done():
                 call.peer, call.shares = None, call.is_async and call.lost == 1
-                self._place(call)
-        self._flush()
+                self._assign_call(call)
+        self._flush_peers()
         if self._queue:
             self._ask_for_more(0.0)
 
-    def _overrun(self, call: HookCall) -> None:
+    def _end_call(self, call: HookCall) -> None:
         """Fail a call whose timeout has passed, and cancel its coroutine or end its worker."""
         peer, call.due = call.peer, NEVER
         if peer is not None:
             peer.catch_up()
-        call.fail(HookFailed(f"it did not answer within {call.seconds:g} s"))
+        call.fail_with(HookFailed(f"it did not answer within {call.seconds:g} s"))
         if peer is None:
             with contextlib.suppress(ValueError):
                 self._queue.remove(call)
         elif call.number not in peer.calls:
             return
         elif call.is_async:
-            peer.isolate(call)
-            peer.cancel(call.number)
-            asyncio.get_running_loop().call_later(_CANCEL, self._insist, peer, call.number)
+            peer.isolate_call(call)
+            peer.cancel_call(call.number)
+            asyncio.get_running_loop().call_later(_CANCEL, self._end_uncancelled, peer, call.number)
         else:
             log.error("hooks: ended a worker: a hook did not answer within its timeout of %g s", call.seconds)
-            peer.end()
+            peer.end_worker()
 
-    def _insist(self, peer: Peer, number: int) -> None:
+    def _end_uncancelled(self, peer: Peer, number: int) -> None:
         """Kill a worker whose coroutine still runs after it was cancelled."""
         if number in peer.calls:
             log.error("hooks: ended a worker: a coroutine went on after it was cancelled")
             peer.blocked = True
-            peer.end()
+            peer.end_worker()
 
     @property
     def is_quiet(self) -> bool:
@@ -447,30 +458,30 @@ class Pool:
                 timer.cancel()
         self._fail_waiting("the server is stopping")
         for peer in list(self._peers):
-            peer.end()
+            peer.end_worker()
 
 
-def _explain_load(shown: str, told: Object) -> str:
+def _explain_load(sources: str, failure: Object) -> str:
     """Return why hooks could not be loaded, with file and line if the hooks raised the error."""
-    if not told:
-        return f"{shown}: the worker ended while it loaded the hooks"
-    file = told.get("file") or ""
+    if not failure:
+        return f"{sources}: the worker ended while it loaded the hooks"
+    file = failure.get("file") or ""
     if not file or file.startswith(("<frozen ", _HERE)):  # raised before the first line of the hooks
-        why = str(told["why"])
-        return why if why.startswith(f"{shown}: ") else f"{shown}: {why}"
-    return f"{file}:{told['line']}: {told['type']}: {told['why']}"
+        why = str(failure["why"])
+        return why if why.startswith(f"{sources}: ") else f"{sources}: {why}"
+    return f"{file}:{failure['line']}: {failure['type']}: {failure['why']}"
 
 
-def _explain(raw: bytes) -> HookFailed | None:
+def _explain_failure(raw: bytes) -> HookFailed | None:
     """Return the error of a failed hook, None if it is malformed: the worker runs any code.
 
     The exception's type and place are for administrators only.
     """
     try:
-        told = serializer.decode_json(raw)
-        name, place = told["type"], f"{told['file']}:{told['line']}" if told.get("file") else ""
+        failure = serializer.decode_json(raw)
+        name, place = failure["type"], f"{failure['file']}:{failure['line']}" if failure.get("file") else ""
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
-    if told.get("why"):
-        return HookFailed(told["why"], place)
+    if failure.get("why"):
+        return HookFailed(failure["why"], place)
     return HookFailed("it raised an exception", f"{name} at {place}" if place else name)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from podless.hooks.keeper import KEEPS
 
 _START = (
-    "import sys; sys.path[:] = {path!r}; from podless.hooks.keeper import keep; keep({descriptor}); "
+    "import sys; sys.path[:] = {path!r}; from podless.hooks.keeper import become_keeper; become_keeper({descriptor}); "
     "from podless.hooks.worker import main; main({descriptor}, {sources!r})"
 )
 _PATIENCE = 10.0  # seconds for the keeper to end
@@ -46,15 +46,15 @@ class WorkerProcess:
             self._process.wait()
 
 
-def start_worker(theirs: socket.socket, sources: Sequence[str]) -> WorkerProcess:
+def start_worker(worker_end: socket.socket, sources: Sequence[str]) -> WorkerProcess:
     """Start a process that loads hooks and communicates over a socket, whose end is closed here. Raises OSError."""
-    with theirs:
-        start = _START.format(path=sys.path, descriptor=theirs.fileno(), sources=list(sources))
+    with worker_end:
+        start = _START.format(path=sys.path, descriptor=worker_end.fileno(), sources=list(sources))
         process = subprocess.Popen(
             [sys.executable, "-c", start],
             bufsize=0,
             stdin=subprocess.PIPE if KEEPS else subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
+            pass_fds=(worker_end.fileno(),),
             process_group=0,  # Ctrl+C in the terminal is for the server only
         )
     return WorkerProcess(process)

@@ -29,11 +29,11 @@ class HookRunner:
         self._bounded = bounded
         self._armed = -_CPU_SECONDS
 
-    def find(self, question: Question) -> Hook:
+    def find_hook(self, question: Question) -> Hook:
         """Return the hook that a question is for."""
-        return self.hooks[question.place]
+        return self.hooks[question.index]
 
-    def _bound(self) -> None:
+    def _limit_time(self) -> None:
         """Set a timer that ends the process after some processor time.
 
         A timer that was set a moment ago is kept, because setting it costs as much as a quick hook.
@@ -45,35 +45,39 @@ class HookRunner:
 
     def run_hook(self, question: Question) -> bytes:
         """Run a hook that is not a coroutine function, and return its answer. Raises the hook's exception."""
-        hook = self.hooks[question.place]
+        hook = self.hooks[question.index]
         if self._bounded:
-            self._bound()
+            self._limit_time()
         if hook.kind == declared.CONVERT:
-            given = question.request
-            made = [(obj, _convert_one(hook, given, obj)) for obj in given["objects"]]
-            return _converted([_named(given, obj if result is None else result) for obj, result in made])
+            request = question.request
+            results = [(obj, _convert_one(hook, request, obj)) for obj in request["objects"]]
+            return _encode_objects(
+                [_set_version(request, obj if result is None else result) for obj, result in results]
+            )
         call = _make_call(hook, question)
         try:
-            return call.answer(hook.function(**call.arguments))
+            return call.encode_answer(hook.function(**call.arguments))
         except Denied as denied:
-            return call.refuse(denied)
+            return call.encode_denial(denied)
 
-    async def wait(self, question: Question) -> bytes:
+    async def await_hook(self, question: Question) -> bytes:
         """Run a coroutine hook, and return its answer. Raises the hook's exception."""
-        hook = self.hooks[question.place]
+        hook = self.hooks[question.index]
         if hook.kind == declared.CONVERT:
-            given = question.request
-            made = [(obj, await _convert_one(hook, given, obj)) for obj in given["objects"]]
-            return _converted([_named(given, obj if result is None else result) for obj, result in made])
+            request = question.request
+            results = [(obj, await _convert_one(hook, request, obj)) for obj in request["objects"]]
+            return _encode_objects(
+                [_set_version(request, obj if result is None else result) for obj, result in results]
+            )
         call = _make_call(hook, question)
         try:
-            return call.answer(await hook.function(**call.arguments))
+            return call.encode_answer(await hook.function(**call.arguments))
         except Denied as denied:
-            return call.refuse(denied)
+            return call.encode_denial(denied)
 
 
-def _make_call(hook: Hook, question: Question) -> _Admission | _Subresource:
-    return (_Subresource if hook.kind == declared.SUBRESOURCE else _Admission)(hook, question)
+def _make_call(hook: Hook, question: Question) -> _AdmissionCall | _SubresourceCall:
+    return (_SubresourceCall if hook.kind == declared.SUBRESOURCE else _AdmissionCall)(hook, question)
 
 
 class _Call:
@@ -86,13 +90,13 @@ class _Call:
         self.request = Request(question.request) if "request" in takes else None
         self.arguments: dict[str, Any] = {}
         if "obj" in takes:
-            self.arguments["obj"] = _typed(question.obj, takes["obj"])
+            self.arguments["obj"] = _read_instance(question.obj, takes["obj"])
         if "request" in takes:
             self.arguments["request"] = self.request
         if self.third in takes:
-            self.arguments[self.third] = _typed(question.other, takes[self.third])
+            self.arguments[self.third] = _read_instance(question.third_part, takes[self.third])
 
-    def refuse(self, denied: Denied) -> bytes:
+    def encode_denial(self, denied: Denied) -> bytes:
         """Return the answer that denies the request."""
         return self._encode({"allowed": False, "status": denied.status})
 
@@ -101,23 +105,23 @@ class _Call:
             answer["warnings"] = self.request.warnings
         if self.request is not None and self.request.annotations:
             answer["annotations"] = self.request.annotations
-        return _bounded(_encode_result(answer), ANSWER_MOST)
+        return _check_size(_encode_result(answer), ANSWER_MOST)
 
 
-class _Subresource(_Call):
+class _SubresourceCall(_Call):
     """One call of a hook that answers a subresource."""
 
     third = "body"
 
-    def answer(self, result: Any) -> bytes:
+    def encode_answer(self, result: Any) -> bytes:
         """Return the answer to a subresource request, with the object that the hook returned."""
-        made = _plain(result)
-        if not isinstance(made, dict):
+        obj = _write_plain(result)
+        if not isinstance(obj, dict):
             raise WrongResult(f"it returned {type(result).__name__}: a subresource hook returns an object")
-        return self._encode({"allowed": True, "object": made})
+        return self._encode({"allowed": True, "object": obj})
 
 
-class _Admission(_Call):
+class _AdmissionCall(_Call):
     """One call of a hook for a write."""
 
     third = "old"
@@ -127,35 +131,35 @@ class _Admission(_Call):
         self._hook = hook
         self._before = question.obj_bytes
 
-    def answer(self, result: Any) -> bytes:
+    def encode_answer(self, result: Any) -> bytes:
         """Return the answer that allows the request."""
         changed = None
         if self._hook.kind == declared.VALIDATE:
             if result is not None:
                 raise WrongResult(f"it returned {type(result).__name__}: a validate hook returns None or raises Denied")
         elif self._before and (result is not None or "obj" in self.arguments):
-            changed = self._changed(self.arguments["obj"] if result is None else result)
+            changed = self._find_change(self.arguments["obj"] if result is None else result)
         request = self.request
         if changed is None and (request is None or not (request.warnings or request.annotations)):
             return ACCEPTED
         return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
 
-    def _changed(self, result: Any) -> Object | None:
+    def _find_change(self, result: Any) -> Object | None:
         """Return the object after the hook, None if it is unchanged. Raises WrongResult."""
-        made = _plain(result)
-        if not isinstance(made, dict):
+        obj = _write_plain(result)
+        if not isinstance(obj, dict):
             raise WrongResult(f"it returned {type(result).__name__}, not an object")
-        raw = _encode_result(made)
+        raw = _encode_result(obj)
         if raw == self._before:
             return None
         # checked before encoding, which takes eight times a text's length in memory and crashes without it
-        _bounded(raw, ANSWER_MOST)
+        _check_size(raw, ANSWER_MOST)
         if b"null" in raw:
-            _check_numbers(made)
+            _check_numbers(obj)
         before = decode_part(self._before)
         if self._hook.kind == declared.DEFAULT:
-            made = _filled(before, made)
-        return made if _encode_result(made, serializer.encode_sorted) != serializer.encode_sorted(before) else None
+            obj = _fill_missing(before, obj)
+        return obj if _encode_result(obj, serializer.encode_sorted) != serializer.encode_sorted(before) else None
 
 
 def _check_numbers(value: Any) -> None:
@@ -176,48 +180,48 @@ def _encode_result(value: Any, encode: Callable[[Any], bytes] = serializer.encod
         raise WrongResult("its result is not JSON") from error
 
 
-def _bounded(raw: bytes, most: int) -> bytes:
-    if len(raw) > most:
-        raise WrongResult(f"its result has {len(raw)} bytes, and {most} are the most")
+def _check_size(raw: bytes, limit: int) -> bytes:
+    if len(raw) > limit:
+        raise WrongResult(f"its result has {len(raw)} bytes, and {limit} are the most")
     return raw
 
 
-def _convert_one(hook: Hook, given: Object, obj: Object) -> Any:
-    every = {"obj": obj, "version": given["version"].rpartition("/")[2]}
-    return hook.function(**{name: _typed(every[name], wanted) for name, wanted in hook.takes.items()})
+def _convert_one(hook: Hook, request: Object, obj: Object) -> Any:
+    arguments = {"obj": obj, "version": request["version"].rpartition("/")[2]}
+    return hook.function(**{name: _read_instance(arguments[name], class_) for name, class_ in hook.takes.items()})
 
 
-def _named(given: Object, made: Any) -> Object:
+def _set_version(request: Object, result: Any) -> Object:
     """Return a converted object with the apiVersion of the request. Raises WrongResult."""
-    plain = _plain(made)
+    plain = _write_plain(result)
     if not isinstance(plain, dict):
-        raise WrongResult(f"it returned {type(made).__name__}, not an object")
-    return {**plain, "apiVersion": given["version"]}
+        raise WrongResult(f"it returned {type(result).__name__}, not an object")
+    return {**plain, "apiVersion": request["version"]}
 
 
-def _converted(objects: list[Object]) -> bytes:
-    return _bounded(_encode_result({"objects": objects}), CONVERTED_MOST)
+def _encode_objects(objects: list[Object]) -> bytes:
+    return _check_size(_encode_result({"objects": objects}), CONVERTED_MOST)
 
 
-def _filled(known: Any, more: Any) -> Any:
+def _fill_missing(known: Any, defaults: Any) -> Any:
     """Return a value with the fields of another that it lacks, at every depth."""
-    if not isinstance(known, dict) or not isinstance(more, dict):
+    if not isinstance(known, dict) or not isinstance(defaults, dict):
         return known
-    return {name: _filled(value, more.get(name)) for name, value in known.items()} | {
-        name: value for name, value in more.items() if name not in known
+    return {name: _fill_missing(value, defaults.get(name)) for name, value in known.items()} | {
+        name: value for name, value in defaults.items() if name not in known
     }
 
 
-def _typed(value: Any, wanted: type | None) -> Any:
+def _read_instance(value: Any, class_: type | None) -> Any:
     """Return an object as an instance of its parameter's annotated class."""
-    if wanted is None or not isinstance(value, dict):
+    if class_ is None or not isinstance(value, dict):
         return value
     from podless.models.objects import read_object
 
-    return read_object(wanted, value)
+    return read_object(class_, value)
 
 
-def _plain(value: Any) -> Any:
+def _write_plain(value: Any) -> Any:
     """Return an object as JSON values."""
     if isinstance(value, dict | list | str | int | float | None):
         return value

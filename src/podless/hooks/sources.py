@@ -17,7 +17,7 @@ from podless.runtime.jsonobject import Object
 
 def load_hooks(sources: Sequence[str]) -> list[Hook]:
     """Import files and modules, and return their hooks. Raises ValueError, and the errors of the import."""
-    found: list[Hook] = []
+    hooks: list[Hook] = []
     for source in sources:
         path = Path(source)
         if path.suffix == ".py":
@@ -34,24 +34,24 @@ def load_hooks(sources: Sequence[str]) -> list[Hook]:
             raise ValueError(f"{source}: not a Python file: name a file that ends in .py, or a module")
         else:
             module = importlib.import_module(source)
-        own = declared.find_hooks(vars(module))
-        if not own:
+        declared_here = declared.find_hooks(vars(module))
+        if not declared_here:
             raise ValueError(f"{source} has no hooks: decorate a function with podless.hooks.validate, mutate, ...")
-        found += own
-    declared.check_names(found)
-    return found
+        hooks += declared_here
+    declared.check_names(hooks)
+    return hooks
 
 
-def find_place(error: BaseException, beside: Sequence[str] = ()) -> Object:
+def find_place(error: BaseException, sources: Sequence[str] = ()) -> Object:
     """Return file and line of the innermost frame of an exception, preferably in the hooks' own folders."""
     if isinstance(error, SyntaxError) and error.filename:
         return {"file": error.filename, "line": error.lineno or 0}
     frames = traceback.extract_tb(error.__traceback__)
-    folders = tuple(str(Path(source).parent.absolute()) for source in beside if source.endswith(".py"))
-    own = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
-    ours = str(Path(__file__).parent)
-    for frame in reversed(own or frames):
-        if not frame.filename.startswith(ours) or frame is frames[0]:
+    folders = tuple(str(Path(source).parent.absolute()) for source in sources if source.endswith(".py"))
+    near = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
+    machinery = str(Path(__file__).parent)
+    for frame in reversed(near or frames):
+        if not frame.filename.startswith(machinery) or frame is frames[0]:
             return {"file": frame.filename, "line": frame.lineno or 0}
     return {}
 
@@ -65,9 +65,9 @@ def place_of(hook: Hook) -> Object:
 def list_files(sources: Sequence[str]) -> list[str]:
     """Return the files from which the hooks were loaded: their own, and modules in the same folders."""
     folders = {str(Path(source).parent.absolute()) for source in sources if source.endswith(".py")}
-    found = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
+    files = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and (str(Path(file).parent) in folders or name in sources):
-            found.add(file)
-    return sorted(found)
+            files.add(file)
+    return sorted(files)

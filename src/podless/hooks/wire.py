@@ -13,10 +13,10 @@ import orjson
 
 from podless.codec import serializer
 
-GIVEN = struct.Struct("!IQ")  # size, number
+QUESTION_HEAD = struct.Struct("!IQ")  # size, number
 PARTS = struct.Struct("!HII")  # index of the hook, sizes of the first and second part
 QUESTION = struct.Struct("!IQHII")  # GIVEN and PARTS together
-TOLD = struct.Struct("!IQB")  # size, number, status
+ANSWER_HEAD = struct.Struct("!IQB")  # size, number, status
 GOOD, FAILED = 0, 1
 CANCEL = b"cancel"
 ACCEPTED = b'{"allowed":true}'
@@ -38,11 +38,11 @@ class Question:
     A part that the hook does not use is empty, because encoding and decoding it costs as much as a quick hook.
     """
 
-    __slots__ = ("_first", "_second", "_third", "place")
+    __slots__ = ("_first", "_second", "_third", "index")
 
     def __init__(self, raw: bytes) -> None:
-        self.place: int
-        self.place, first, second = PARTS.unpack_from(raw)
+        self.index: int
+        self.index, first, second = PARTS.unpack_from(raw)
         middle = PARTS.size + first
         self._first = raw[PARTS.size : middle]
         self._second = raw[middle : middle + second]
@@ -64,7 +64,7 @@ class Question:
         return self._second
 
     @property
-    def other(self) -> Any:
+    def third_part(self) -> Any:
         """The third part."""
         return decode_part(self._third)
 
@@ -83,20 +83,20 @@ class FrameReader:
     """Divides the bytes that a worker receives into frames."""
 
     def __init__(self) -> None:
-        self._rest = bytearray()
+        self._incomplete = bytearray()
 
     def add_bytes(self, data: bytes | memoryview) -> list[tuple[int, bytes]]:
         """Add received bytes, and return the frames that they complete, as (number, body)."""
-        found, rest = [], self._rest
-        if not rest and len(data) >= GIVEN.size:  # the most frequent case: one short question
-            size, number = GIVEN.unpack_from(data)
-            if len(data) == GIVEN.size + size:
-                return [(number, bytes(data[GIVEN.size :]))]
-        rest += data
-        while len(rest) >= GIVEN.size:
-            size, number = GIVEN.unpack_from(rest)
-            if len(rest) < GIVEN.size + size:
+        frames, incomplete = [], self._incomplete
+        if not incomplete and len(data) >= QUESTION_HEAD.size:  # the most frequent case: one short question
+            size, number = QUESTION_HEAD.unpack_from(data)
+            if len(data) == QUESTION_HEAD.size + size:
+                return [(number, bytes(data[QUESTION_HEAD.size :]))]
+        incomplete += data
+        while len(incomplete) >= QUESTION_HEAD.size:
+            size, number = QUESTION_HEAD.unpack_from(incomplete)
+            if len(incomplete) < QUESTION_HEAD.size + size:
                 break
-            found.append((number, bytes(rest[GIVEN.size : GIVEN.size + size])))
-            del rest[: GIVEN.size + size]
-        return found
+            frames.append((number, bytes(incomplete[QUESTION_HEAD.size : QUESTION_HEAD.size + size])))
+            del incomplete[: QUESTION_HEAD.size + size]
+        return frames

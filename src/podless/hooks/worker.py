@@ -23,13 +23,13 @@ from podless.codec import serializer
 from podless.hooks import Hook
 from podless.hooks.runner import HookRunner, WrongResult
 from podless.hooks.sources import find_place, list_files, load_hooks, place_of
-from podless.hooks.wire import CANCEL, CHUNK, FAILED, GOOD, POLLED, TOLD, FrameReader, Question
+from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, FAILED, GOOD, POLLED, FrameReader, Question
 from podless.runtime.system import count_processors
 
 _MEMORY_MOST = 2 << 30  # maximum memory of a worker process in bytes
 _CONTENDED = 0.00005  # seconds of another process on this processor, after which polling is wasteful
 # first and maximum seconds without polling after that, doubled each time; once in several questions is no reason
-_REST, _REST_MOST = 0.001, 0.256
+_PAUSE, _PAUSE_MOST = 0.001, 0.256
 _TOGETHER = 0.0005  # seconds of work whose answers are sent together, because each write may have to wake the server
 _NAME_MOST = 200  # maximum characters of an exception's type in an answer
 
@@ -43,8 +43,8 @@ class Polling:
 
     def __init__(self, *, able: bool) -> None:
         self._able = able
-        self._since = self._resting = 0.0
-        self._rest = 0.0
+        self._since = self._paused_until = 0.0
+        self._pause = 0.0
         self.useful = False
 
     def start_wait(self) -> None:
@@ -54,9 +54,9 @@ class Polling:
     def end_wait(self) -> None:
         """Count a question that has arrived."""
         now = time.monotonic()
-        if self.useful and now > self._resting:
-            self._rest = self._rest * 0.9 if self._rest > _REST / 2 else 0.0
-        self.useful = self._able and now - self._since < POLLED and now > self._resting
+        if self.useful and now > self._paused_until:
+            self._pause = self._pause * 0.9 if self._pause > _PAUSE / 2 else 0.0
+        self.useful = self._able and now - self._since < POLLED and now > self._paused_until
 
     def goes_on(self) -> bool:
         """Yield the processor, and return whether to poll once more."""
@@ -64,8 +64,8 @@ class Polling:
         os.sched_yield()
         now = time.monotonic()
         if now - before > _CONTENDED:
-            rest, self._rest = self._rest, min(self._rest * 2 or _REST, _REST_MOST)
-            self._resting = now + rest
+            pause, self._pause = self._pause, min(self._pause * 2 or _PAUSE, _PAUSE_MOST)
+            self._paused_until = now + pause
             return False
         return now - self._since < POLLED
 
@@ -91,34 +91,34 @@ class Worker:
         self._polling = polling
         self._process = os.getpid()
 
-    def tell(self, number: int, status: int, raw: bytes) -> bytes:
+    def make_frame(self, number: int, status: int, raw: bytes) -> bytes:
         """Return a frame to the server. A process that a hook forked ends here, because the frame is its parent's."""
         if os.getpid() != self._process:
             os._exit(1)
-        return TOLD.pack(len(raw), number, status) + raw
+        return ANSWER_HEAD.pack(len(raw), number, status) + raw
 
-    def greet(self) -> bytes:
+    def make_greeting(self) -> bytes:
         """Return the first frame to the server: the declarations of the hooks, and their files."""
         hooks = [hook.describe() for hook in self._runner.hooks]
-        return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": list_files(self._sources)}))
+        return self.make_frame(0, GOOD, serializer.encode_json({"hooks": hooks, "files": list_files(self._sources)}))
 
     def serve(self) -> None:
         """Answer questions until the server disconnects. Coroutines run concurrently, other hooks one at a time."""
         if any(hook.is_async for hook in self._runner.hooks):
             asyncio.run(self._serve_async())
             return
-        self._channel.sendall(self.greet())
+        self._channel.sendall(self.make_greeting())
         frames = FrameReader()
-        while data := self._receive():
+        while data := self._receive_bytes():
             answers, began = [], time.monotonic()
             for number, raw in frames.add_bytes(data):
-                answers.append(self.work(number, raw))
+                answers.append(self.run_hook(number, raw))
                 if time.monotonic() - began > _TOGETHER:
                     self._channel.sendall(b"".join(answers))
                     answers, began = [], time.monotonic()
             self._channel.sendall(b"".join(answers))
 
-    def _receive(self) -> bytes:
+    def _receive_bytes(self) -> bytes:
         """Return the next bytes from the server, b"" at the end."""
         polling = self._polling
         polling.start_wait()
@@ -131,43 +131,43 @@ class Worker:
         polling.end_wait()
         return data
 
-    def work(self, number: int, raw: bytes) -> bytes:
+    def run_hook(self, number: int, raw: bytes) -> bytes:
         """Run a hook that is not a coroutine function, and return the frame with its answer."""
-        given = Question(raw)
+        question = Question(raw)
         try:
-            return self.tell(number, GOOD, self._runner.run_hook(given))
+            return self.make_frame(number, GOOD, self._runner.run_hook(question))
         except BaseException as error:  # also SystemExit: the failure policy applies to whatever a hook raises
-            return self.fail(number, error, self._runner.find(given))
+            return self.make_failure(number, error, self._runner.find_hook(question))
 
-    async def wait(self, number: int, given: Question) -> bytes:
+    async def await_hook(self, number: int, question: Question) -> bytes:
         """Run a coroutine hook, and return the frame with its answer."""
         try:
-            return self.tell(number, GOOD, await self._runner.wait(given))
+            return self.make_frame(number, GOOD, await self._runner.await_hook(question))
         except BaseException as error:
-            return self.fail(number, error, self._runner.find(given))
+            return self.make_failure(number, error, self._runner.find_hook(question))
 
-    def fail(self, number: int, error: BaseException, hook: Hook) -> bytes:
+    def make_failure(self, number: int, error: BaseException, hook: Hook) -> bytes:
         """Return the frame of a hook that failed."""
-        told = {"type": type(error).__name__[:_NAME_MOST]}
+        failure = {"type": type(error).__name__[:_NAME_MOST]}
         if isinstance(error, WrongResult):
-            told |= place_of(hook) | {"why": str(error)}
+            failure |= place_of(hook) | {"why": str(error)}
         else:
-            told |= find_place(error, self._sources)
+            failure |= find_place(error, self._sources)
         try:
             text = "".join(traceback.format_exception(error))
         except Exception:  # raised by its __str__
-            text = f"{told['type']} without a text\n"
+            text = f"{failure['type']} without a text\n"
         self._say(text)
-        return self.tell(number, FAILED, serializer.encode_json(told))
+        return self.make_frame(number, FAILED, serializer.encode_json(failure))
 
     async def _serve_async(self) -> None:
         loop = asyncio.get_running_loop()
-        talk = _Talk(self, self._runner, self._polling)
-        await loop.create_connection(lambda: talk, sock=self._channel)
-        await talk.ended
+        channel = _AsyncChannel(self, self._runner, self._polling)
+        await loop.create_connection(lambda: channel, sock=self._channel)
+        await channel.ended
 
 
-class _Talk(asyncio.BufferedProtocol):
+class _AsyncChannel(asyncio.BufferedProtocol):
     """The communication of a worker with coroutine hooks."""
 
     def __init__(self, worker: Worker, runner: HookRunner, polling: Polling) -> None:
@@ -185,7 +185,7 @@ class _Talk(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.write(self._worker.greet())
+        self._transport.write(self._worker.make_greeting())
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.ended.done():
@@ -200,22 +200,22 @@ class _Talk(asyncio.BufferedProtocol):
             if raw == CANCEL:
                 if (task := self._tasks.get(number)) is not None:
                     task.cancel()
-            elif self._runner.find(given := Question(raw)).is_async:
-                self._tasks[number] = self._loop.create_task(self._wait(number, given))
+            elif self._runner.find_hook(question := Question(raw)).is_async:
+                self._tasks[number] = self._loop.create_task(self._await_hook(number, question))
             else:
-                self._answer(self._worker.work(number, raw))
+                self._queue_answer(self._worker.run_hook(number, raw))
 
-    async def _wait(self, number: int, given: Question) -> None:
-        frame = await self._worker.wait(number, given)
+    async def _await_hook(self, number: int, question: Question) -> None:
+        frame = await self._worker.await_hook(number, question)
         self._tasks.pop(number, None)
-        self._answer(frame)
+        self._queue_answer(frame)
 
-    def _answer(self, frame: bytes) -> None:
+    def _queue_answer(self, frame: bytes) -> None:
         if not self._answers:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self._send_answers)
         self._answers.append(frame)
 
-    def _flush(self) -> None:
+    def _send_answers(self) -> None:
         """Send the answers of this iteration of the loop."""
         assert self._transport is not None
         self._transport.write(b"".join(self._answers))
@@ -223,13 +223,13 @@ class _Talk(asyncio.BufferedProtocol):
         self._polling.start_wait()
         if self._polling.useful and not self._polls:
             self._polls = True
-            self._loop.call_soon(self._poll)
+            self._loop.call_soon(self._keep_awake)
 
-    def _poll(self) -> None:
+    def _keep_awake(self) -> None:
         """Keep the loop from sleeping."""
         self._polls = self._polling.goes_on()
         if self._polls:
-            self._loop.call_soon(self._poll)
+            self._loop.call_soon(self._keep_awake)
 
 
 def main(descriptor: int, sources: Sequence[str]) -> None:
@@ -245,9 +245,9 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
         try:
             runner = HookRunner(load_hooks(sources), bounded=True)
         except BaseException as error:
-            told = find_place(error, sources) | {"type": type(error).__name__, "why": str(error)}
-            raw = serializer.encode_json(told)
-            channel.sendall(TOLD.pack(len(raw), 0, FAILED) + raw)
+            failure = find_place(error, sources) | {"type": type(error).__name__, "why": str(error)}
+            raw = serializer.encode_json(failure)
+            channel.sendall(ANSWER_HEAD.pack(len(raw), 0, FAILED) + raw)
             return
         polling = Polling(able=count_processors() > 1 and hasattr(os, "sched_yield") and hasattr(select, "poll"))
         with contextlib.suppress(OSError):

@@ -124,7 +124,7 @@ class Answering:
         if self._closing:
             return
         watchdog = self._shared.watchdog
-        watchdog.moved += 1
+        watchdog.progress += 1
         began = time.perf_counter()
         try:
             answer = self._handler(request)
@@ -135,10 +135,10 @@ class Answering:
         if isinstance(answer, (Response, Stream)):
             self._answer(request, answer)
         else:
-            work = watchdog.steps(self._wait(request, answer), request.describe_work)
+            work = watchdog.measure_steps(self._wait(request, answer), request.describe_work)
             self._task = self._loop.create_task(work)
         seconds = time.perf_counter() - began
-        if seconds > watchdog.long:
+        if seconds > watchdog.limit:
             watchdog.report_block(seconds, request.describe_work())
 
     async def _wait(self, request: HTTPRequest, pending: Pending) -> None:
@@ -187,7 +187,7 @@ class Answering:
         """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
         work = request.describe_work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
-        log.warning(text, answer.own, work.what, gotext.quote(work.who))
+        log.warning(text, answer.own, work.target, gotext.quote(work.user))
         if request.method != "GET":
             _settle(request, answer)
             self.close_now()

@@ -227,7 +227,7 @@ class APIHandler:
             chosen = await options.read_list_options(self._api, call)
             listing = list_(self._api, call, collection, chosen)
             sliced = looks_at_objects(call, collection, chosen)
-            outcome = await (self._api.off_loop.slices.drive(listing) if sliced else listing)
+            outcome = await (self._api.off_loop.slices.slice_coroutine(listing) if sliced else listing)
             if is_quick_list(call, outcome, form):
                 return await compress_answer(request, render_response(call, outcome, form, self._rows))
         await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))

@@ -19,7 +19,7 @@ from podless.http.limits import Limits
 from podless.http.message import TOLD, Pieces, Response, Sink, Stream
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Joined, Nowhere
 from podless.runtime.pace import Pace
-from podless.runtime.slices import Incomplete, Pull
+from podless.runtime.slices import Incomplete, SlicedIterator
 from podless.runtime.traces import trace_error
 
 log = logging.getLogger("podless")
@@ -185,9 +185,9 @@ class Outgoing:
         """The maximum of unread bytes of a stream's client."""
         return self._limits.buffer
 
-    def pull(self, pieces: Iterator[Piece]) -> Pull[Piece]:
+    def pull(self, pieces: Iterator[Piece]) -> SlicedIterator[Piece]:
         """Return a puller for pieces that are made in slices."""
-        return self._pace.pull(pieces)
+        return self._pace.slice_iterator(pieces)
 
     def run_soon(self, work: Callable[[], float | None]) -> None:
         """Run work at this user's next turn."""
@@ -207,7 +207,7 @@ class StreamSink(Sink):
         self._done = done
         self._over = False
         self._ending = False
-        self._source: Pull[Piece] | Joined | None = None
+        self._source: SlicedIterator[Piece] | Joined | None = None
         self._waiting: deque[Piece] = deque()
         self._size = 0
         self._own = size
@@ -235,7 +235,7 @@ class StreamSink(Sink):
         """Send these pieces first; each is produced when the client has read the ones before."""
         self.start(self._out.pull(pieces))
 
-    def start(self, source: Pull[Piece] | Joined) -> None:
+    def start(self, source: SlicedIterator[Piece] | Joined) -> None:
         """Send the pieces of a source first, as `pull` does."""
         self._source = source
         self._out.begin_read()
@@ -274,7 +274,7 @@ class StreamSink(Sink):
     def _next(self) -> Piece | None:
         """Return the next piece to send."""
         if self._source is not None:
-            piece = self._source.next()
+            piece = self._source.next_item()
             if piece is not None:
                 return piece
             self._source = None

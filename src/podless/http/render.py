@@ -116,7 +116,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
             else:
                 view.encode_body(kind, version, entry)
 
-    async for some in api.pace.slices(call.user.name, left):
+    async for some in api.pace.iterate_slices(call.user.name, left):
         await api.off_loop.slices.run(make, some)
     order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
@@ -126,7 +126,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
             for entry in some:
                 lists.sort_key(call, look, entry)
 
-        async for some in api.pace.slices(call.user.name, outcome.entries):
+        async for some in api.pace.iterate_slices(call.user.name, outcome.entries):
             await api.off_loop.slices.run(find, some)
 
 

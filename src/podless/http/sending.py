@@ -110,14 +110,14 @@ CHUNKED = Framing(frame_chunk, b"0\r\n\r\n")
 
 
 class Joined:
-    """The pieces of a body whose bytes exist, in place of a `Pull`: no piece needs a slice."""
+    """The pieces of a body whose bytes exist, in place of a `SlicedIterator`: no piece needs a slice."""
 
     __slots__ = ("_pieces",)
 
     def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
         self._pieces = pieces
 
-    def next(self) -> bytes | memoryview | None:
+    def next_item(self) -> bytes | memoryview | None:
         """Return the next piece, None at the end."""
         return next(self._pieces, None)
 

@@ -74,7 +74,7 @@ class WatchStream:
         seconds = watch.options.timeout
         time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
         self._until = self._loop.time() + time
-        self._leave = clock.CURRENT.get().listen(self._advanced)
+        self._leave = clock.CURRENT.get().add_listener(self._advanced)
         self._timers.append(self._loop.call_later(time, self._end))
         if watch.options.bookmarks:
             if time > _BOOKMARK_BEFORE_END:

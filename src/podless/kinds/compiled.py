@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from podless.kinds.version import Given, Version
-from podless.runtime.bounded import Weighted
+from podless.runtime.bounded import WeightAccount
 from podless.runtime.weigh import free_values, weigh_values
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _LEAST = 8 << 10  # minimum bytes that a form counts
 _DECODED = 10  # bytes of a decoded schema for each byte of its JSON
 _RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, plus those for each byte of its text
 
-_account = Weighted("podless.kinds.compiled.Compiled", _LEAST, _TOTAL)
+_account = WeightAccount("podless.kinds.compiled.Compiled", _LEAST, _TOTAL)
 
 
 class Compiled:

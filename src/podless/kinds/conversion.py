@@ -225,9 +225,9 @@ class Converter:
         question = {"version": kind.api_version(wanted), "objects": [*map(_make_sent, objects)]}
         body = await self.client.run_by_size(size, serializer.encode_json, question)
         try:
-            answer = await self.hooks.call(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
+            answer = await self.hooks.call_hook(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
         except HookFailed as error:
-            log.error("hooks: %s: %s (%s)", hook["name"], error, error.place or "place unknown")
+            log.error("hooks: %s: %s (%s)", hook["name"], error, error.details or "place unknown")
             raise ConversionFailed(f"{head} failed: {error}") from None
         if answer is None:
             raise ConversionFailed(f"{head} failed: the hook is gone")
@@ -236,7 +236,7 @@ class Converter:
 
     def _choose_hook(self, kind: Kind, source: str, wanted: str, named: str) -> Object | None:
         """Return the hook for two versions, else the one for all versions. named: consider only this hook."""
-        known = self.hooks.converting(kind.resource, named) if self.hooks is not None else []
+        known = self.hooks.list_conversions(kind.resource, named) if self.hooks is not None else []
         fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", wanted)]
         return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
 

@@ -151,7 +151,7 @@ class FieldError:
             show = gotext.format_value if release.has("ValuesAsJSON") else gotext.format_syntax
             value = self.value if isinstance(self.value, Literal) else show(self.value)
             said = f"{said}: {value}" if value else said
-        detail = release.word(self.field, detail)
+        detail = release.word_error(self.field, detail)
         return f"{said}: {detail}" if detail else said
 
     def __str__(self) -> str:

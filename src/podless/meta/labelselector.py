@@ -7,7 +7,7 @@ from typing import Any
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 
 _VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
 _MISSING = "must be specified when `operator` is 'In' or 'NotIn'"
@@ -18,7 +18,7 @@ def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     """Validate a selector."""
     found: list[FieldError] = []
     where = f"{path}.matchLabels"
-    for key, value in each(by_name(selector.get("matchLabels") or {})).items():
+    for key, value in each(sort_keys(selector.get("matchLabels") or {})).items():
         found += field.invalid_details(where, key, names.qualified_name(key))
         found += field.invalid_details(where, value, names.label_value(value))
     for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):

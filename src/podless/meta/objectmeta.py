@@ -20,7 +20,7 @@ from podless.meta.names import NameCheck
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import FEW, charge, each
 from podless.runtime.release import has
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 from podless.structs import gotypes, structs
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import DecodeError
@@ -252,7 +252,7 @@ def check_field_manager(name: str, path: str) -> list[FieldError]:
 def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
     """Return warnings about finalizers that a write adds to a custom object. old: the metadata before it."""
     warnings = []
-    for name in each(in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
+    for name in each(sort_texts(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
         warnings += [f"metadata.finalizers: {gotext.quote(name)}: {text}" for text in _key(name)]
         if "/" not in name and name not in STANDARD_FINALIZERS:
             advice = _ADVICE.format(path=" including a path (/)" if "." in name and has("PathsOfFinalizers") else "")
@@ -334,7 +334,7 @@ def _disallowed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldError]:
-    extra = in_order(set(new) - set(old))
+    extra = sort_texts(set(new) - set(old))
     if not extra:
         return []
     text = "no new finalizers can be added if the object is being deleted, found new finalizers"

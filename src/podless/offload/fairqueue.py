@@ -20,7 +20,7 @@ class FairQueue:
     """The long requests of a server. refused: number of rejected requests (queue full, or waited too long)."""
 
     def __init__(self) -> None:
-        self._taken = 0
+        self._admitted = 0
         self._queues: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}  # in order: the first user is next
         self.waiting = 0
         self.refused = 0
@@ -32,14 +32,14 @@ class FairQueue:
         Raises TooManyRequests if too many requests are queued, and after 15 s.
         """
         size = min(size, _MOST)
-        if self.waiting or self._taken + size > _MOST:
+        if self.waiting or self._admitted + size > _MOST:
             await self._queue_request(user, size)
         else:
-            self._taken += size
+            self._admitted += size
         try:
             yield
         finally:
-            self._taken -= size
+            self._admitted -= size
             self._admit_next()
 
     async def _queue_request(self, user: str, size: int) -> None:
@@ -53,7 +53,7 @@ class FairQueue:
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():  # admitted at the moment of the timeout or cancellation
-                self._taken -= size
+                self._admitted -= size
                 self._admit_next()
             else:
                 self._leave_queue(user, size, turn)
@@ -80,7 +80,7 @@ class FairQueue:
             user = next(iter(self._queues))
             queue = self._queues[user]
             size, turn = queue[0]
-            if self._taken + size > _MOST and not turn.done():
+            if self._admitted + size > _MOST and not turn.done():
                 return
             queue.popleft()
             self.waiting -= 1
@@ -88,5 +88,5 @@ class FairQueue:
             if queue:
                 self._queues[user] = queue  # the user goes to the end
             if not turn.done():
-                self._taken += size
+                self._admitted += size
                 turn.set_result(None)

@@ -36,10 +36,12 @@ LONG = 1 << 15  # bytes: work on objects of at least this length runs off the lo
 SECONDS = 10.0  # seconds of processor time for one piece of work
 _WAITING = 128  # pieces of work that may wait for the thread
 
-_made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # large values made for the request so far
+_request_values: ContextVar[list[Any] | None] = ContextVar(
+    "made", default=None
+)  # large values made for the request so far
 
 
-def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
+def _run_metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
     """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit."""
     METER.set(make_meter(seconds, loop))
     try:
@@ -52,7 +54,7 @@ def _metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
         del work
 
 
-def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
+def _run_drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
     """Return the result of some work, and a function that publishes the lazy values that it computed."""
     with memo.draft_values() as draft:
         return work(), draft.publish_values
@@ -79,8 +81,8 @@ class OffLoop:
     async def wait_turn(self, user: str, size: int) -> AsyncIterator[None]:
         """Wait until a request of this size (bytes) is admitted. Frees its large values in pieces afterwards."""
         async with self.turns.wait_turn(user, size):
-            made: list[Any] = []
-            token = _made.set(made)
+            values: list[Any] = []
+            token = _request_values.set(values)
             pause = PAUSE.pause_collector()
             try:
                 yield
@@ -88,8 +90,8 @@ class OffLoop:
                 traceback.clear_frames(error.__traceback__)
                 raise
             finally:
-                _made.reset(token)
-                await self._free_values(made, pause)
+                _request_values.reset(token)
+                await self._free_values(values, pause)
 
     @staticmethod
     def is_long(size: int) -> bool:
@@ -112,33 +114,35 @@ class OffLoop:
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
-        known = copy_context()  # includes the clock, which a test may have advanced
-        known.run(in_steps.set, True)
-        known.run(memo.begin_work)
+        context = copy_context()  # includes the clock, which a test may have advanced
+        context.run(in_steps.set, True)
+        context.run(memo.begin_work)
         self._waiting += 1
         try:
             piece = partial(work, *args, **kwargs)
-            thread = self._executor()
-            found: R = await asyncio.wrap_future(thread.submit(known.run, _metered, self._seconds, self._loop, piece))
+            thread = self._get_thread()
+            result: R = await asyncio.wrap_future(
+                thread.submit(context.run, _run_metered, self._seconds, self._loop, piece)
+            )
         finally:
             del piece
             self._waiting -= 1
-        self.free_later(found)
-        return found
+        self.free_later(result)
+        return result
 
     async def make_value(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
-        found, publish = await self.run_on_thread(_drafted, partial(work, *args, **kwargs))
+        result, publish = await self.run_on_thread(_run_drafted, partial(work, *args, **kwargs))
         publish()
-        return found
+        return result
 
     def free_later(self, value: Any) -> None:
         """Record a large value that was made for the current request, so that it is freed in pieces afterwards."""
-        if (made := _made.get()) is not None:
-            made.append(value)
+        if (values := _request_values.get()) is not None:
+            values.append(value)
 
-    def _executor(self) -> ThreadPoolExecutor:
+    def _get_thread(self) -> ThreadPoolExecutor:
         if self._thread is None:
             if self._closed:
                 raise Unavailable("the server is stopping")
@@ -146,26 +150,26 @@ class OffLoop:
             self._loop = find_thread_clock()
         return self._thread
 
-    async def _free_values(self, made: list[Any], pause: int) -> None:
+    async def _free_values(self, values: list[Any], pause: int) -> None:
         """Free values in pieces on the thread. The garbage collector stays paused until then."""
-        held: list[Any] = []
+        parts: list[Any] = []
 
-        def go() -> None:
-            release_parts(held)
+        def free() -> None:
+            release_parts(parts)
             PAUSE.end_pause(pause)
 
-        def submit() -> None:
+        def submit_free() -> None:
             if self._thread is not None:
-                self._thread.submit(go)
+                self._thread.submit(free)
             else:
                 PAUSE.end_pause(pause)
 
         loop = asyncio.get_running_loop()
         try:
             if self._thread is not None:
-                held = await loop.run_in_executor(self._thread, collect_parts, made)
+                parts = await loop.run_in_executor(self._thread, collect_parts, values)
         finally:
-            loop.call_soon(submit)
+            loop.call_soon(submit_free)
 
     def close(self) -> None:
         """Stop the thread after its current work, and the worker process."""

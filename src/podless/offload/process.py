@@ -52,7 +52,7 @@ class _WorkerProcess:
 
         process = self._process
         if process is None or process.poll() is not None:
-            process = self._process = self._spawn()
+            process = self._process = self._spawn_process()
         deadline = threading.Timer(seconds * _PATIENCE, process.kill)
         deadline.start()
         try:
@@ -64,14 +64,14 @@ class _WorkerProcess:
             size = worker.SIZE.unpack(_read_exactly(process.stdout, worker.SIZE.size))[0]
             made = _read_exactly(process.stdout, size)
         except (OSError, EOFError):
-            self._end()
+            self._end_process()
             raise Timeout(_LATE, {}) from None
         finally:
             deadline.cancel()
         with pause_gc():
             return pickle.load(_Pieces(made))
 
-    def _spawn(self) -> subprocess.Popen[bytes]:
+    def _spawn_process(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-c", _START.format(path=sys.path)],
             stdin=subprocess.PIPE,
@@ -80,7 +80,7 @@ class _WorkerProcess:
             process_group=0,  # Ctrl+C in the terminal is for the server only
         )
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
@@ -96,7 +96,7 @@ class _WorkerProcess:
         process = self._process
         if process is not None:
             process.kill()
-        self._thread.submit(self._end)
+        self._thread.submit(self._end_process)
         self._thread.shutdown(wait=True)
 
 
@@ -171,21 +171,21 @@ class ParserProcess:
 
     async def parse_yaml(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a YAML text. Raises Timeout, TooManyRequests."""
-        made = serializer.ParsedYAML(raw)
-        made.outcome = await self._run_work(worker.YAML, raw)
-        return made
+        parsed = serializer.ParsedYAML(raw)
+        parsed.outcome = await self._run_work(worker.YAML, raw)
+        return parsed
 
     async def parse_applied(self, raw: bytes) -> serializer.ParsedYAML:
         """Parse a text that may be JSON or YAML. Raises Timeout, TooManyRequests."""
-        made = serializer.ParsedYAML(raw)
-        made.outcome = await self._run_work(worker.APPLIED, raw)
-        return made
+        parsed = serializer.ParsedYAML(raw)
+        parsed.outcome = await self._run_work(worker.APPLIED, raw)
+        return parsed
 
     async def parse_json(self, raw: bytes) -> serializer.ParsedJSON:
         """Parse a JSON text. Raises Timeout, TooManyRequests."""
-        made = serializer.ParsedJSON(raw)
-        made.outcome, made.pairs = await self._run_work(worker.JSON, raw)
-        return made
+        parsed = serializer.ParsedJSON(raw)
+        parsed.outcome, parsed.pairs = await self._run_work(worker.JSON, raw)
+        return parsed
 
     async def _run_work(self, kind: bytes, raw: bytes) -> Any:
         if self._worker is None:

@@ -25,28 +25,28 @@ YAML, JSON, APPLIED = b"y", b"j", b"a"
 def decode_text(kind: bytes, raw: bytes) -> Any:
     """Return the value of a text, or an error of codec/serializer.py. JSON with repeated keys comes with its pairs."""
     if kind == JSON:
-        read = serializer.ParsedJSON.parse(raw).outcome
-        return read, repeats.read_pairs(raw) if isinstance(read, tuple) and read[1] else None
-    made = yamlasjson.read_yaml_as_json(raw) if kind == APPLIED else None
-    return (made or serializer.ParsedYAML.parse(raw)).outcome
+        outcome = serializer.ParsedJSON.parse(raw).outcome
+        return outcome, repeats.read_pairs(raw) if isinstance(outcome, tuple) and outcome[1] else None
+    parsed = yamlasjson.read_yaml_as_json(raw) if kind == APPLIED else None
+    return (parsed or serializer.ParsedYAML.parse(raw)).outcome
 
 
 def main() -> None:
     """Serve until the input ends. A timer ends the process if a text takes too long."""
     with contextlib.suppress(OSError):
         os.nice(_NICE)
-    given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    while head := given.read(HEAD.size):
+    texts, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    while head := texts.read(HEAD.size):
         kind, seconds, size = HEAD.unpack(head)
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        _send_outcome(told, decode_text(kind, given.read(size)))
+        _send_outcome(outcomes, decode_text(kind, texts.read(size)))
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _send_outcome(told: BinaryIO, found: Any) -> None:
+def _send_outcome(pipe: BinaryIO, outcome: Any) -> None:
     import pickle  # imported late: the server imports this module too, and rarely needs pickle
 
-    made = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
-    told.write(SIZE.pack(len(made)))
-    told.write(made)
-    told.flush()
+    raw = pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
+    pipe.write(SIZE.pack(len(raw)))
+    pipe.write(raw)
+    pipe.flush()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podless.plan.options import CannotPlan
-from podless.plan.requests import APPLY, JSON, Answered, Asker, Endpoint
+from podless.plan.requests import APPLY, JSON, Endpoint, Requester, RequestResult
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
@@ -57,8 +57,8 @@ FindKind = Callable[[GroupKind], Endpoint | None]
 
 def parse_reference(text: str) -> ParentReference:
     """Return the parent that [RESOURCE[.GROUP]/]NAME refers to; a Secret by default. Raises CannotPlan."""
-    first, slash, rest = text.partition("/")
-    name = rest if slash else first
+    first, slash, after = text.partition("/")
+    name = after if slash else first
     if not name:
         raise CannotPlan(f'invalid parent reference "{text}": name cannot be blank')
     resource, _, group = first.partition(".") if slash else ("secrets", "", "")
@@ -69,18 +69,18 @@ def split_kinds(annotations: Mapping[str, str]) -> list[GroupKind] | None:
     """Return the kinds that a parent lists; None if it has no such annotation."""
     if _KINDS not in annotations:
         return None
-    found = []
+    kinds = []
     for text in annotations[_KINDS].split(",") if annotations[_KINDS] else ():
         kind, _, group = text.partition(".")
-        found.append(GroupKind(group, kind))
-    return found
+        kinds.append(GroupKind(group, kind))
+    return kinds
 
 
 def split_resources(annotations: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return resource and group of the deprecated annotation of a parent."""
     listed = annotations.get(_RESOURCES)
-    parts = [text.partition(".") for text in listed.split(",")] if listed else []
-    return [(resource, group) for resource, _, group in parts]
+    names = [text.partition(".") for text in listed.split(",")] if listed else []
+    return [(resource, group) for resource, _, group in names]
 
 
 def split_namespaces(annotations: Mapping[str, str], namespace: str) -> set[str]:
@@ -114,7 +114,7 @@ class ApplySet:
         return f"applyset-{base64.urlsafe_b64encode(hashed).decode().rstrip('=')}-v1"
 
     @property
-    def _label(self) -> str:
+    def _quoted_parent(self) -> str:
         """The parent, as kubectl's messages name it."""
         group = self.parent.api_version.rpartition("/")[0]
         return f'"{self.parent.plural}.{group}/{self.name}"'
@@ -124,31 +124,31 @@ class ApplySet:
         """The path of the parent."""
         return self.parent.path(self.namespace, self.name)
 
-    async def check_parent(self, asker: Asker) -> None:
+    async def check_parent(self, asker: Requester) -> None:
         """Check that the parent has a supported kind. Raises BadApplySet."""
         faults = []
         if self.parent.namespaced and not self.namespace:
             faults.append("namespace is required to use namespace-scoped ApplySet")
         if self.parent.api_version != "v1" or self.parent.plural not in _BUILT_IN:
             try:
-                listed = (await asker.ask("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
+                listed = (await asker.send_request("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
             except Refused as refused:
                 faults.append(f"identifying allowed custom resource parent types: {refused}")
                 listed = {}
-            if self.parent.resource not in {one["metadata"]["name"] for one in listed.get("items") or ()}:
+            if self.parent.resource not in {definition["metadata"]["name"] for definition in listed.get("items") or ()}:
                 group, _, version = self.parent.api_version.rpartition("/")
-                named = f"{group}/{version}, Resource={self.parent.plural}"
-                faults.append(f'resource "{named}" is not permitted as an ApplySet parent')
+                resource = f"{group}/{version}, Resource={self.parent.plural}"
+                faults.append(f'resource "{resource}" is not permitted as an ApplySet parent')
         if faults:
             raise BadApplySet("; ".join(faults))
 
-    async def read_parent(self, asker: Asker, find_kind: FindKind, find_resource: FindResource) -> None:
+    async def read_parent(self, asker: Requester, find_kind: FindKind, find_resource: FindResource) -> None:
         """Read the members' kinds and namespaces from the parent. Raises BadApplySet."""
         try:
-            obj = (await asker.ask("GET", self.path)).obj
+            obj = (await asker.send_request("GET", self.path)).obj
         except Refused as refused:
             if refused.code != 404:
-                raise BadApplySet(f"failed to fetch ApplySet parent object {self._label}: {refused}") from None
+                raise BadApplySet(f"failed to fetch ApplySet parent object {self._quoted_parent}: {refused}") from None
             if self.parent.plural not in _BUILT_IN:
                 raise BadApplySet("custom resource ApplySet parents cannot be created automatically") from None
             return
@@ -162,11 +162,11 @@ class ApplySet:
 
     def _check_owner(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
         """Raise BadApplySet for a parent of another tool or another set."""
-        head = f"ApplySet parent object {self._label}"
+        head = f"ApplySet parent object {self._quoted_parent}"
         if _TOOLING not in annotations:
             raise BadApplySet(f'{head} already exists and is missing required annotation "{_TOOLING}"')
-        told = annotations[_TOOLING]
-        tool = told.rpartition("/")[0] if "/" in told else told
+        tooling = annotations[_TOOLING]
+        tool = tooling.rpartition("/")[0] if "/" in tooling else tooling
         if tool != _TOOL:
             raise BadApplySet(f'{head} already exists and is managed by tooling "{tool}" instead of "{_TOOL}"')
         if _ID not in labels:
@@ -180,7 +180,7 @@ class ApplySet:
         self, annotations: Mapping[str, str], find_kind: FindKind, find_resource: FindResource
     ) -> Iterable[tuple[GroupKind, Endpoint]]:
         """Return the kinds that a parent lists. Raises BadApplySet for one that is not served."""
-        head = f"parsing ApplySet annotation on {self._label}: "
+        head = f"parsing ApplySet annotation on {self._quoted_parent}: "
         kinds = split_kinds(annotations)
         for kind in kinds or ():
             endpoint = find_kind(kind)
@@ -224,48 +224,48 @@ class ApplySet:
             metadata["namespace"] = self.namespace
         return {"apiVersion": self.parent.api_version, "kind": self.parent.kind, "metadata": metadata}
 
-    async def find_members(self, asker: Asker, applied: Collection[str]) -> list[tuple[Endpoint, Object]]:
+    async def find_members(self, asker: Requester, applied: Collection[str]) -> list[tuple[Endpoint, Object]]:
         """Return the members that are not applied now. applied: uids. Raises BadApplySet."""
-        found = []
+        members = []
         for endpoint in self.kinds.values():
             for namespace in sorted(self.namespaces) if endpoint.namespaced else ("",):
                 try:
                     query = {"labelSelector": f"{PART_OF}={self.id}"}
-                    listed = (await asker.ask("GET", endpoint.path(namespace), None, JSON, **query)).obj
+                    listed = (await asker.send_request("GET", endpoint.path(namespace), None, JSON, **query)).obj
                 except Refused as refused:
                     group, _, version = endpoint.api_version.rpartition("/")
-                    named = f"{group}/{version}, Kind={endpoint.kind}"
-                    raise BadApplySet(f"listing {named} objects for pruning: {refused}") from None
+                    kind = f"{group}/{version}, Kind={endpoint.kind}"
+                    raise BadApplySet(f"listing {kind} objects for pruning: {refused}") from None
                 head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
                 items = listed.get("items") or ()
-                found += [(endpoint, {**one, **head}) for one in items if one["metadata"]["uid"] not in applied]
-        return found
+                members += [(endpoint, {**item, **head}) for item in items if item["metadata"]["uid"] not in applied]
+        return members
 
 
-async def write_parent(asker: Asker, path: str, patch: Object) -> Answered:
+async def write_parent(asker: Requester, path: str, patch: Object) -> RequestResult:
     """Apply a patch to a parent; after a conflict once more, with force. Raises Refused."""
     query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
     try:
-        return await asker.ask("PATCH", path, patch, APPLY, force="false", **query)
+        return await asker.send_request("PATCH", path, patch, APPLY, force="false", **query)
     except Refused as refused:
         if refused.code != 409:
             raise
-    return await asker.ask("PATCH", path, patch, APPLY, force="true", **query)
+    return await asker.send_request("PATCH", path, patch, APPLY, force="true", **query)
 
 
 def label_member(obj: Object, value: str) -> Object:
     """Return an object with the label of members. value: the ApplySet's id."""
     metadata = obj.get("metadata") if isinstance(obj.get("metadata"), dict) else {}
     labels = (metadata or {}).get("labels")
-    kept = labels if isinstance(labels, dict) else {}
-    return {**obj, "metadata": {**(metadata or {}), "labels": {**kept, PART_OF: value}}}
+    old_labels = labels if isinstance(labels, dict) else {}
+    return {**obj, "metadata": {**(metadata or {}), "labels": {**old_labels, PART_OF: value}}}
 
 
 def is_written(live: Object | None, patch: Object) -> bool:
     """Return whether a parent already has everything that a patch sets."""
-    held, wanted = (live or {}).get("metadata") or {}, patch["metadata"]
+    metadata, patched = (live or {}).get("metadata") or {}, patch["metadata"]
     return all(
-        (held.get(name) or {}).get(key) == value
+        (metadata.get(name) or {}).get(key) == value
         for name in ("labels", "annotations")
-        for key, value in wanted[name].items()
+        for key, value in patched[name].items()
     )

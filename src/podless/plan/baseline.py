@@ -24,8 +24,8 @@ class Baseline:
     source: its name, for people. release: of Kubernetes, "" if unknown. objects: as the API has them, with uids.
     absent: objects that the API certainly lacks. records: of a backup. manifests: to be applied first. unknown: objects
     that could not be read, and why. missing: everything that could not be read. requests: number by what they read.
-    api: url and uid of a running API, {} for other sources. namespace: the default for objects without one. whole: the
-    resources of which `objects` has all objects. notes: more about the reads, for the report.
+    api: url and uid of a running API, {} for other sources. namespace: the default for objects without one. complete:
+    the resources of which `objects` has all objects. notes: more about the reads, for the report.
     """
 
     source: str = "nothing"
@@ -39,7 +39,7 @@ class Baseline:
     requests: dict[str, int] = field(default_factory=dict)
     api: Object = field(default_factory=dict)
     namespace: str = "default"
-    whole: list[Endpoint] = field(default_factory=list)
+    complete: list[Endpoint] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -64,7 +64,7 @@ async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
     """Return the keys of objects that a new cluster has and the API lacks, in resources that were read completely."""
     wanted: set[str] = set()
     resources = set()
-    for endpoint in baseline.whole:
+    for endpoint in baseline.complete:
         found = simulation.find_endpoint(endpoint.api_version, endpoint.kind)
         if found is None or found.known is None:
             continue

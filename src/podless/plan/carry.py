@@ -14,7 +14,7 @@ from podless.plan.applyset import is_written, label_member, write_parent
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.prune import delete_object
-from podless.plan.requests import ActingUser, Asker, Endpoint, RemoteAsker
+from podless.plan.requests import ActingUser, Endpoint, RemoteRequester, Requester
 from podless.plan.result import Action
 from podless.plan.run import place_object
 from podless.remote.attempts import retry_call
@@ -58,10 +58,10 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
     url: of the API. Raises CannotPlan, OSError, and RemoteError if the API does not answer.
     """
     plan = planfile.read_plan(path)
-    await _check_api(plan["api"], RemoteAsker(cluster), url)
+    await _check_api(plan["api"], RemoteRequester(cluster), url)
     planned = plan.get("as")
     acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
-    asker = RemoteAsker(cluster, acting)
+    asker = RemoteRequester(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
     done, carried = planfile.read_journal(path), Carried()
     for text in plan["refused"]:
@@ -71,11 +71,11 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
         if number in done:
             carried.skipped += 1
             continue
-        label = _label(step)
+        label = _describe_step(step)
         try:
             if step.get("parent") == "after" and carried.refused:
                 raise _ObjectChanged("it still lists all kinds and namespaces, because objects were rejected")
-            said = await _carry(step, asker, options, plan, carried)
+            said = await _carry_out_step(step, asker, options, plan, carried)
         except (_ObjectChanged, Refused, writes.Unwritable) as refused:
             # an error of the API about a Secret may contain its values
             said = "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
@@ -89,30 +89,30 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
     return carried
 
 
-async def _check_api(wanted: Object, asker: Asker, url: str) -> None:
+async def _check_api(planned: Object, asker: Requester, url: str) -> None:
     """Raise CannotPlan if the plan is for another API."""
     try:
-        found = (await asker.ask("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
+        uid = (await asker.send_request("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
     except Refused:
-        found = ""
-    same = found == wanted["uid"] if found and wanted.get("uid") else url == wanted.get("url")
+        uid = ""
+    same = uid == planned["uid"] if uid and planned.get("uid") else url == planned.get("url")
     if not same:
-        raise CannotPlan(f"the plan is for {wanted.get('url')}, and {url} is another API")
+        raise CannotPlan(f"the plan is for {planned.get('url')}, and {url} is another API")
 
 
-def _label(step: Object) -> str:
-    place = f"{step['namespace']}/" if step["namespace"] else ""
-    return f"{step['kind']} {place}{step['name']}"
+def _describe_step(step: Object) -> str:
+    prefix = f"{step['namespace']}/" if step["namespace"] else ""
+    return f"{step['kind']} {prefix}{step['name']}"
 
 
-async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object, carried: Carried) -> str:
-    """Carry out one step and return its sign. Raises _Changed, Refused, Unwritable."""
+async def _carry_out_step(step: Object, asker: Requester, options: PlanOptions, plan: Object, carried: Carried) -> str:
+    """Carry out one step and return its sign. Raises _ObjectChanged, Refused, Unwritable."""
     endpoint = _find_endpoint(step)
     live = None
     if step["name"] and not step["name"].endswith("*"):
         live = await writes.read_object(asker, endpoint, step["namespace"], step["name"])
     if step["action"] == Action.DELETE:
-        return await _delete(step, endpoint, live, asker, carried)
+        return await _delete_object(step, endpoint, live, asker, carried)
     if "parent" in step:
         return await _write_parent(step, endpoint, live, asker, carried)
     body = _read_body(step, plan["salt"], plan.get("applyset") or "")
@@ -122,7 +122,7 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object,
     _check_state(step, live)
     written = await writes.write_object(asker, endpoint, body, live, options, guarded=True)
     if step["kind"] != "Secret":  # a warning may contain a value, too
-        carried.warnings += [f"{_label(step)}: {text}" for text in written.warnings]
+        carried.warnings += [f"{_describe_step(step)}: {text}" for text in written.warnings]
     if step["kind"] == "CustomResourceDefinition":
         await _await_definition(asker, endpoint, step["name"])
     if live is None:
@@ -132,8 +132,10 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object,
     return "~"
 
 
-async def _write_parent(step: Object, endpoint: Endpoint, live: Object | None, asker: Asker, carried: Carried) -> str:
-    """Write the parent of an ApplySet. Raises _Changed, Refused."""
+async def _write_parent(
+    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: Carried
+) -> str:
+    """Write the parent of an ApplySet. Raises _ObjectChanged, Refused."""
     if is_written(live, step["body"]):
         return "="
     if step["parent"] == "before":
@@ -146,7 +148,9 @@ async def _write_parent(step: Object, endpoint: Endpoint, live: Object | None, a
     return "+" if live is None else "~"
 
 
-async def _delete(step: Object, endpoint: Endpoint, live: Object | None, asker: Asker, carried: Carried) -> str:
+async def _delete_object(
+    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: Carried
+) -> str:
     if live is None or live["metadata"]["uid"] != step["uid"] or live["metadata"].get("deletionTimestamp"):
         carried.skipped += 1
         return "="
@@ -158,11 +162,11 @@ async def _delete(step: Object, endpoint: Endpoint, live: Object | None, asker: 
 
 def _find_endpoint(step: Object) -> Endpoint:
     group, _, version = step["apiVersion"].rpartition("/")
-    known = next(
+    found_kind = next(
         (kind for kind in ALL if (kind.group, kind.plural) == (group, step["plural"]) and version in kind.by_version),
         None,
     )
-    return Endpoint(step["apiVersion"], step["plural"], step["kind"], step["namespaced"], known)
+    return Endpoint(step["apiVersion"], step["plural"], step["kind"], step["namespaced"], found_kind)
 
 
 def _is_done(step: Object, live: Object | None) -> bool:
@@ -174,7 +178,7 @@ def _is_done(step: Object, live: Object | None) -> bool:
 
 
 def _check_state(step: Object, live: Object | None) -> None:
-    """Raise _Changed if an object is not in the planned state. Its status may have changed."""
+    """Raise _ObjectChanged if an object is not in the planned state. Its status may have changed."""
     planned = step["resourceVersion"]
     if not planned:
         if live is not None:
@@ -182,13 +186,13 @@ def _check_state(step: Object, live: Object | None) -> None:
         return
     if live is None:
         raise _ObjectChanged("it has been deleted since the plan was made")
-    found = live["metadata"]["resourceVersion"]
-    if found != planned and (not step["before"] or planfile.make_digest(live) != step["before"]):
-        raise _ObjectChanged(f"it has changed since the plan was made (resourceVersion {planned}, now {found})")
+    revision = live["metadata"]["resourceVersion"]
+    if revision != planned and (not step["before"] or planfile.make_digest(live) != step["before"]):
+        raise _ObjectChanged(f"it has changed since the plan was made (resourceVersion {planned}, now {revision})")
 
 
 def _read_body(step: Object, salt: str, applyset: str) -> Object:
-    """Return the object to write; a Secret is read from its file again. applyset: its id. Raises _Changed."""
+    """Return the object to write; a Secret is read from its file again. applyset: its id. Raises _ObjectChanged."""
     if "sealed" not in step:
         return dict(step["body"])
     try:
@@ -205,16 +209,18 @@ def _read_body(step: Object, salt: str, applyset: str) -> Object:
     raise _ObjectChanged(f"its manifest in {step['file']} has changed since the plan was made")
 
 
-async def _await_definition(asker: Asker, endpoint: Endpoint, name: str) -> None:
-    """Wait until the kind of a definition is served. Raises _Changed after `_PATIENCE` seconds."""
+async def _await_definition(asker: Requester, endpoint: Endpoint, name: str) -> None:
+    """Wait until the kind of a definition is served. Raises _ObjectChanged after `_PATIENCE` seconds."""
 
-    async def look() -> None:
+    async def check_established() -> None:
         obj = await writes.read_object(asker, endpoint, "", name)
         conditions = ((obj or {}).get("status") or {}).get("conditions") or ()
-        if not any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions):
+        if not any(
+            condition.get("type") == "Established" and condition.get("status") == "True" for condition in conditions
+        ):
             raise _NotYet
 
     try:
-        await asyncio.wait_for(retry_call(look, _NotYet, rest=_REST), _PATIENCE)
+        await asyncio.wait_for(retry_call(check_established, _NotYet, rest=_REST), _PATIENCE)
     except TimeoutError:
         raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None

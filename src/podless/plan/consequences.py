@@ -25,22 +25,22 @@ async def find_consequences(simulation: Simulation, revision: int, touched: Coll
             continue
         first.setdefault(change.key, change.before)
         last[change.key] = change.record
-    found = []
+    changes = []
     for key, before in first.items():
         after = last[key]
         if key in touched and after is not None:
             continue
         if (before is None and after is None) or (before and after and before.stored == after.stored):
             continue
-        found.append(_describe(simulation, key, before, after))
-    gone = [one for one in found if one.action is Action.DELETE]
-    for one in gone:
-        one.message = _explain(one, gone)
-    return [*gone, *(one for one in found if one.action is not Action.DELETE and one.fields)]
+        changes.append(_make_change(simulation, key, before, after))
+    deletions = [change_ for change_ in changes if change_.action is Action.DELETE]
+    for change_ in deletions:
+        change_.message = _explain_deletion(change_, deletions)
+    return [*deletions, *(change_ for change_ in changes if change_.action is not Action.DELETE and change_.fields)]
 
 
-def _describe(simulation: Simulation, key: str, before: Record | None, after: Record | None) -> Change:
-    old, new = (_decode(record) for record in (before, after))
+def _make_change(simulation: Simulation, key: str, before: Record | None, after: Record | None) -> Change:
+    old, new = (_decode_record(record) for record in (before, after))
     obj = new or old
     assert obj is not None
     metadata = obj["metadata"]
@@ -57,22 +57,22 @@ def _describe(simulation: Simulation, key: str, before: Record | None, after: Re
     return change
 
 
-def _decode(record: Record | None) -> Object | None:
+def _decode_record(record: Record | None) -> Object | None:
     if record is None:
         return None
     obj: Object = serializer.decode_json(record.stored.with_revision(record.revision))
     return obj
 
 
-def _explain(change: Change, gone: Iterable[Change]) -> str:
+def _explain_deletion(change: Change, deletions: Iterable[Change]) -> str:
     """Return why an object is deleted along with others."""
     identity, before = change.identity, change.before
     owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
-    for other in gone:
+    for other in deletions:
         metadata = (other.before or {}).get("metadata") or {}
         if metadata.get("uid") in owners:
             return f"its owner {other.identity} is deleted"
-    for other in gone:
+    for other in deletions:
         spec = (other.before or {}).get("spec") or {}
         if other.identity.kind == "Namespace" and other.identity.name == identity.namespace:
             return f"its namespace {other.identity.name} is deleted"

@@ -20,64 +20,66 @@ async def fetch_pruned(
     reader: APIReader,
     baseline: Baseline,
     labels: str,
-    named: Collection[tuple[str, str, str]],
+    in_set: Collection[tuple[str, str, str]],
     namespaces: Sequence[str],
 ) -> None:
     """Read the objects with labels that the set no longer has, and the objects that their deletion deletes.
 
-    named: resource, namespace and name of the set's objects.
+    in_set: resource, namespace and name of the set's objects.
     """
 
-    async def one(endpoint: Endpoint, namespace: str) -> list[Object]:
+    async def list_candidates(endpoint: Endpoint, namespace: str) -> list[Object]:
         listed = await reader.try_list(endpoint, namespace, labels, effect=EFFECT)
         return [
             obj
             for obj in listed
-            if (endpoint.resource, namespace, obj["metadata"]["name"]) not in named
+            if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set
             and LAST_APPLIED in (obj["metadata"].get("annotations") or {})
         ]
 
     places = [(endpoint, name) for endpoint in PRUNED for name in (namespaces if endpoint.namespaced else ("",))]
-    found = [obj for objects in await asyncio.gather(*(one(*place) for place in places)) for obj in objects]
-    baseline.objects += found
-    if found:
-        baseline.objects += await fetch_dependents(reader, found)
+    pruned = [
+        obj for objects in await asyncio.gather(*(list_candidates(*place) for place in places)) for obj in objects
+    ]
+    baseline.objects += pruned
+    if pruned:
+        baseline.objects += await fetch_dependents(reader, pruned)
 
 
-async def fetch_dependents(reader: APIReader, gone: Sequence[Object]) -> list[Object]:
+async def fetch_dependents(reader: APIReader, deleted: Sequence[Object]) -> list[Object]:
     """Return the metadata of all objects that are deleted with others: owned objects, and contents of namespaces."""
-    namespaces = {str(obj["metadata"]["name"]) for obj in gone if obj["kind"] == "Namespace"}
-    cluster_wide = any(not obj["metadata"].get("namespace") for obj in gone if obj["kind"] != "Namespace")
-    places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in gone if obj["metadata"].get("namespace"))}
+    namespaces = {str(obj["metadata"]["name"]) for obj in deleted if obj["kind"] == "Namespace"}
+    cluster_wide = any(not obj["metadata"].get("namespace") for obj in deleted if obj["kind"] != "Namespace")
+    places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
     endpoints = await Resources(reader, EFFECT).list_deletable()
-    wanted = [
-        (endpoint, place)
+    lists = [
+        (endpoint, namespace)
         for endpoint in endpoints
-        for place in (sorted(places) if endpoint.namespaced and not cluster_wide else ("",))
+        for namespace in (sorted(places) if endpoint.namespaced and not cluster_wide else ("",))
         if endpoint.namespaced or cluster_wide
     ]
     listed = await asyncio.gather(
-        *(reader.try_list(endpoint, place, effect=EFFECT, metadata=True) for endpoint, place in wanted)
+        *(reader.try_list(endpoint, namespace, effect=EFFECT, metadata=True) for endpoint, namespace in lists)
     )
-    return choose_dependents([obj for objects in listed for obj in objects], gone, namespaces)
+    return choose_dependents([obj for objects in listed for obj in objects], deleted, namespaces)
 
 
 def choose_dependents(
-    objects: Iterable[Object], gone: Iterable[Object], namespaces: Collection[str] = ()
+    objects: Iterable[Object], deleted: Iterable[Object], namespaces: Collection[str] = ()
 ) -> list[Object]:
     """Return the objects with a deleted owner (direct or not), or in a deleted namespace."""
-    there = {obj["metadata"].get("uid") for obj in gone}
-    left = [obj for obj in objects if obj["metadata"].get("uid") not in there]
-    found: list[Object] = []
+    deleted_uids = {obj["metadata"].get("uid") for obj in deleted}
+    remaining = [obj for obj in objects if obj["metadata"].get("uid") not in deleted_uids]
+    dependents: list[Object] = []
     while True:
-        more = [
+        found_now = [
             obj
-            for obj in left
+            for obj in remaining
             if obj["metadata"].get("namespace") in namespaces
-            or any(owner.get("uid") in there for owner in obj["metadata"].get("ownerReferences") or ())
+            or any(owner.get("uid") in deleted_uids for owner in obj["metadata"].get("ownerReferences") or ())
         ]
-        if not more:
-            return found
-        found += more
-        there |= {obj["metadata"].get("uid") for obj in more}
-        left = [obj for obj in left if obj["metadata"].get("uid") not in there]
+        if not found_now:
+            return dependents
+        dependents += found_now
+        deleted_uids |= {obj["metadata"].get("uid") for obj in found_now}
+        remaining = [obj for obj in remaining if obj["metadata"].get("uid") not in deleted_uids]

@@ -32,37 +32,37 @@ def compare_objects(
     identity: Identity,
     before: Object | None,
     after: Object | None,
-    asked: Object | None = None,
+    manifest: Object | None = None,
     recorded: Mapping[str, set[Path]] | None = None,
 ) -> list[FieldChange]:
     """Return the fields in which an object changes.
 
-    asked: the object in the set, None if it is not in the set. recorded: paths that admission plugins changed, by
+    manifest: the object in the set, None if it is not in the set. recorded: paths that admission plugins changed, by
     plugin. Values of Secrets are marked as secret.
     """
     old_owners, new_owners = list_owners(before), list_owners(after)
-    asked = _join_strings(identity, asked)
-    found: dict[str, FieldChange] = {}
-    for steps, path, old, new in _walk(_shown(before), _shown(after), (), ()):
+    manifest = _join_strings(identity, manifest)
+    changes: dict[str, FieldChange] = {}
+    for steps, path, old, new in _walk_values(_strip_object(before), _strip_object(after), (), ()):
         text = format_steps(steps)
-        by, plugin = _attribute(steps, path, new, asked, recorded or {})
+        by, plugin = _find_cause(steps, path, new, manifest, recorded or {})
         generated = _is_generated(identity, path) and (old is GONE or new is GONE or path[0] == "metadata")
-        here, there = old_owners.get(text, ()), new_owners.get(text, ())
-        moved = (here, there) if here and there and here != there else ((), ())
+        old_names, new_names = old_owners.get(text, ()), new_owners.get(text, ())
+        moved = (old_names, new_names) if old_names and new_names and old_names != new_names else ((), ())
         secret = is_secret(identity, path)
-        found[text] = FieldChange(text, old, new, by, plugin, generated, secret, *moved)
-    for text in sorted(old_owners.keys() & new_owners.keys() - found.keys()):
+        changes[text] = FieldChange(text, old, new, by, plugin, generated, secret, *moved)
+    for text in sorted(old_owners.keys() & new_owners.keys() - changes.keys()):
         if old_owners[text] != new_owners[text]:
-            found[text] = FieldChange(text, None, None, old_managers=old_owners[text], new_managers=new_owners[text])
-    return [*found.values()]
+            changes[text] = FieldChange(text, None, None, old_managers=old_owners[text], new_managers=new_owners[text])
+    return [*changes.values()]
 
 
-def _join_strings(identity: Identity, asked: Object | None) -> Object | None:
+def _join_strings(identity: Identity, manifest: Object | None) -> Object | None:
     """Return a manifest with a Secret's stringData moved to data, as the server does."""
-    if asked is None or not holds_data(identity) or not isinstance(asked.get("stringData"), dict):
-        return asked
-    data = asked.get("data")
-    return {**asked, "data": {**(data if isinstance(data, dict) else {}), **asked["stringData"]}}
+    if manifest is None or not holds_data(identity) or not isinstance(manifest.get("stringData"), dict):
+        return manifest
+    data = manifest.get("data")
+    return {**manifest, "data": {**(data if isinstance(data, dict) else {}), **manifest["stringData"]}}
 
 
 def _is_generated(identity: Identity, path: Path) -> bool:
@@ -71,7 +71,7 @@ def _is_generated(identity: Identity, path: Path) -> bool:
     return path[:2] in _GENERATED_OF.get(identity.kind, ())
 
 
-def _shown(obj: Object | None) -> Object:
+def _strip_object(obj: Object | None) -> Object:
     if obj is None:
         return {}
     metadata = {key: value for key, value in obj.get("metadata", {}).items() if key not in _OWN}
@@ -82,52 +82,56 @@ def _shown(obj: Object | None) -> Object:
 Steps = tuple[str | int | tuple[str, Any], ...]
 
 
-def _walk(before: Any, after: Any, steps: Steps, path: Path) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
+def _walk_values(
+    before: Any, after: Any, steps: Steps, path: Path
+) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
     """Yield (steps, path, before, after) for each difference. path: in the new value, or the old one if it is gone."""
     if before is not GONE and after is not GONE and before == after and type(before) is type(after):
         return
     if isinstance(before, dict | type(GONE)) and isinstance(after, dict | type(GONE)) and (before or after):
         old, new = (value if isinstance(value, dict) else {} for value in (before, after))
         for key in [*new, *(key for key in old if key not in new)]:
-            yield from _walk(old.get(key, GONE), new.get(key, GONE), (*steps, key), (*path, key))
+            yield from _walk_values(old.get(key, GONE), new.get(key, GONE), (*steps, key), (*path, key))
     elif isinstance(before, list | type(GONE)) and isinstance(after, list | type(GONE)) and (before or after):
-        yield from _walk_lists(before or [], after or [], steps, path, whole=before is GONE or after is GONE)
+        yield from _walk_lists(
+            before or [], after or [], steps, path, absent_before_or_after=before is GONE or after is GONE
+        )
     else:
         yield steps, path, before, after
 
 
 def _walk_lists(
-    before: Sequence[Any], after: Sequence[Any], steps: Steps, path: Path, *, whole: bool
+    before: Sequence[Any], after: Sequence[Any], steps: Steps, path: Path, *, absent_before_or_after: bool
 ) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
     key = find_key([*before], [*after])
     if key is None:
         if all(not isinstance(item, dict | list) for item in (*before, *after)):
-            absent = whole  # one of the lists is empty because its field is absent
+            absent = absent_before_or_after  # one of the lists is empty because its field is absent
             yield steps, path, [*before] if before or not absent else GONE, [*after] if after or not absent else GONE
             return
-        for place in range(max(len(before), len(after))):
-            old = before[place] if place < len(before) else GONE
-            new = after[place] if place < len(after) else GONE
-            yield from _walk(old, new, (*steps, place), (*path, place))
+        for index in range(max(len(before), len(after))):
+            old = before[index] if index < len(before) else GONE
+            new = after[index] if index < len(after) else GONE
+            yield from _walk_values(old, new, (*steps, index), (*path, index))
         return
     old_items = {item[key]: item for item in before}
-    places = {item[key]: place for place, item in enumerate(after)}
-    old_places = {item[key]: place for place, item in enumerate(before)}
+    places = {item[key]: index for index, item in enumerate(after)}
+    old_places = {item[key]: index for index, item in enumerate(before)}
     for value in [*places, *(value for value in old_items if value not in places)]:
         old = old_items.get(value, GONE)
         new = after[places[value]] if value in places else GONE
-        inner = (*path, places.get(value, old_places.get(value, 0)))
-        yield from _walk(old, new, (*steps, (key, value)), inner)
+        item_path = (*path, places.get(value, old_places.get(value, 0)))
+        yield from _walk_values(old, new, (*steps, (key, value)), item_path)
 
 
 def find_key(*lists: Sequence[Any]) -> str | None:
     """Return the field that identifies the items of lists, None if there is none."""
-    items = [item for one in lists for item in one]
+    items = [item for list_ in lists for item in list_]
     if not items or any(not isinstance(item, dict) for item in items):
         return None
     for key in _KEYS:
-        known = all(isinstance(item.get(key), str | int) for item in items)
-        if known and all(len({item[key] for item in one}) == len(one) for one in lists):
+        has_key = all(isinstance(item.get(key), str | int) for item in items)
+        if has_key and all(len({item[key] for item in list_}) == len(list_) for list_ in lists):
             return key
     return None
 
@@ -147,26 +151,26 @@ def format_steps(steps: Steps) -> str:
     return text
 
 
-def _attribute(
-    steps: Steps, path: tuple[Any, ...], new: Any, asked: Object | None, recorded: Mapping[str, set[Path]]
+def _find_cause(
+    steps: Steps, path: tuple[Any, ...], new: Any, manifest: Object | None, recorded: Mapping[str, set[Path]]
 ) -> tuple[By, str]:
     """Return the cause of a field's change, and the plugin if it is one."""
-    touched = [plugin for plugin, paths in recorded.items() if any(_overlap(path, one) for one in paths)]
+    touched = [plugin for plugin, paths in recorded.items() if any(_paths_overlap(path, changed) for changed in paths)]
     policies = [plugin for plugin in touched if plugin in _POLICIES]
-    value = _value_at(asked, steps) if asked is not None else GONE
-    wanted = value is not GONE or (new is GONE and asked is not None)
-    if policies and not (wanted and value == new and new is not GONE):
+    value = _value_at(manifest, steps) if manifest is not None else GONE
+    is_set = value is not GONE or (new is GONE and manifest is not None)
+    if policies and not (is_set and value == new and new is not GONE):
         return By.POLICY, _NAMES[policies[0]]
-    if wanted:
+    if is_set:
         return By.SET, ""
     plain = [plugin for plugin in touched if plugin not in _POLICIES]
     return By.SERVER, plain[0] if plain else ""
 
 
-def _overlap(path: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+def _paths_overlap(path: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Return whether one path equals the other, or one is above the other."""
-    most = min(len(path), len(other))
-    return path[:most] == other[:most]
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]
 
 
 def _value_at(value: Any, steps: Steps) -> Any:
@@ -174,8 +178,8 @@ def _value_at(value: Any, steps: Steps) -> Any:
     for step in steps:
         if isinstance(step, tuple):
             items = value if isinstance(value, list) else []
-            key, wanted = step
-            value = next((item for item in items if isinstance(item, dict) and item.get(key) == wanted), GONE)
+            key, item_key = step
+            value = next((item for item in items if isinstance(item, dict) and item.get(key) == item_key), GONE)
         elif isinstance(step, int):
             value = value[step] if isinstance(value, list) and step < len(value) else GONE
         else:
@@ -190,16 +194,16 @@ def _value_at(value: Any, steps: Steps) -> Any:
 
 def list_owners(obj: Object | None) -> dict[str, tuple[str, ...]]:
     """Return the managers of each field that has some, by the text of its path."""
-    found: dict[str, list[str]] = {}
+    owners: dict[str, list[str]] = {}
     for entry in (obj or {}).get("metadata", {}).get("managedFields") or ():
         if entry.get("subresource"):
             continue
         for path in sets.list_paths(entry.get("fieldsV1") or {}):
             text = _format_owned(path)
-            names = found.setdefault(text, [])
+            names = owners.setdefault(text, [])
             if entry.get("manager") not in names:
                 names.append(str(entry.get("manager")))
-    return {path: tuple(sorted(names)) for path, names in found.items()}
+    return {path: tuple(sorted(names)) for path, names in owners.items()}
 
 
 def _format_owned(path: Sequence[str]) -> str:
@@ -220,7 +224,7 @@ def _format_owned(path: Sequence[str]) -> str:
 def parse_keys(element: str) -> Object:
     """Return the keys in a list item's path element, {} for other elements."""
     try:
-        found = serializer.decode_json(element.partition(":")[2].encode())
+        keys = serializer.decode_json(element.partition(":")[2].encode())
     except serializer.JSONError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return keys if isinstance(keys, dict) else {}

@@ -176,7 +176,7 @@ class _Fetch:
 
     async def _read_release(self) -> None:
         try:
-            told = await self.reader.read("/version", "get version")
+            told = await self.reader.read_document("/version", "get version")
         except Unread as error:
             raise CannotPlan(f"the API does not answer: {error}") from None
         minor = "".join(sign for sign in str((told or {}).get("minor", "")) if sign.isdigit())
@@ -196,7 +196,7 @@ class _Fetch:
         async def one(api_version: str) -> None:
             path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
             try:
-                listed = await self.reader.read(path, "get discovery")
+                listed = await self.reader.read_document(path, "get discovery")
             except Unread as error:
                 self.baseline.missing.append(UnreadPart(path, str(error), "kinds of it are taken for not served"))
                 return

@@ -56,15 +56,15 @@ class Place:
 
     def position(self, path: At = ()) -> Position:
         """Return line and column of a field, or of the nearest enclosing one that the file has."""
-        inner = parse_path(path) if isinstance(path, str) else tuple(path)
-        if not inner and not self.at and (found := _KIND.search(self.document.raw)):
+        steps = parse_path(path) if isinstance(path, str) else tuple(path)
+        if not steps and not self.at and (match := _KIND.search(self.document.raw)):
             # most objects need only this, and locating all fields takes long
-            return Position(self.document.line + self.document.raw.count(b"\n", 0, found.start()) + 1, 1)
+            return Position(self.document.line + self.document.raw.count(b"\n", 0, match.start()) + 1, 1)
         if not self._found:
             self._found.append(Places(self.document))
-        if not inner and not self.at:
+        if not steps and not self.at:
             return self._found[0].key(("kind",))
-        return self._found[0].value((*self.at, *inner))
+        return self._found[0].value((*self.at, *steps))
 
     def fault(self, message: str) -> Position:
         """Return the place of a syntax error, taken from its message."""
@@ -81,8 +81,8 @@ class Item:
     @property
     def metadata(self) -> Object:
         """The metadata, {} if it is missing."""
-        found = self.obj.get("metadata")
-        return found if isinstance(found, dict) else {}
+        metadata = self.obj.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
 
     @property
     def identity(self) -> Identity:
@@ -111,11 +111,11 @@ def read_set(sources: Sequence[SourceFile]) -> tuple[list[Item], list[Unreadable
     faults: list[Unreadable] = []
     for source in sources:
         for document in split_documents(source.name, source.read()):
-            for found in _read_document(document):
-                if isinstance(found, Item):
-                    items.append(found)
+            for result in _read_document(document):
+                if isinstance(result, Item):
+                    items.append(result)
                 else:
-                    faults.append(found)
+                    faults.append(result)
     return items, faults
 
 

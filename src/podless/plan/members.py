@@ -22,7 +22,7 @@ from podless.plan.requests import Endpoint
 from podless.plan.resources import Resources
 from podless.runtime.jsonobject import Object
 
-Find = Callable[[str, str], Awaitable[Endpoint | None]]
+FindEndpoint = Callable[[str, str], Awaitable[Endpoint | None]]
 _SECRETS = Endpoint("v1", "secrets", "Secret", True)
 _CONFIG_MAPS = Endpoint("v1", "configmaps", "ConfigMap", True)
 _USUAL = {
@@ -31,7 +31,7 @@ _USUAL = {
 }
 
 
-async def find_parent(reader: APIReader, text: str, find: Find) -> tuple[Endpoint, ParentReference] | None:
+async def find_parent(reader: APIReader, text: str, find: FindEndpoint) -> tuple[Endpoint, ParentReference] | None:
     """Return the endpoint of an ApplySet's parent, None if its kind is not served. Raises CannotPlan."""
     reference = parse_reference(text)
     endpoint = _USUAL.get(reference.resource) if not reference.group else None
@@ -46,11 +46,11 @@ async def fetch_members(
     reader: APIReader,
     baseline: Baseline,
     applyset: ApplySet,
-    named: Collection[tuple[str, str, str]],
+    in_set: Collection[tuple[str, str, str]],
 ) -> None:
     """Read the members that the set no longer has, and the objects that their deletion deletes.
 
-    named: resource, namespace and name of the set's objects. The parent is read from the baseline.
+    in_set: resource, namespace and name of the set's objects. The parent is read from the baseline.
     """
     parent = next((obj for obj in baseline.objects if _is_parent(obj, applyset)), None)
     if parent is None:
@@ -58,27 +58,27 @@ async def fetch_members(
     annotations = parent["metadata"].get("annotations") or {}
     resources = Resources(reader, EFFECT)
     endpoints = [await resources.find_kind(kind) for kind in split_kinds(annotations) or ()]
-    endpoints += [await resources.find_resource(*one) for one in split_resources(annotations)]
+    endpoints += [await resources.find_resource(*list_members) for list_members in split_resources(annotations)]
     namespaces = sorted(split_namespaces(annotations, applyset.namespace))
     labels = f"{PART_OF}={applyset.id}"
 
-    async def one(endpoint: Endpoint, namespace: str) -> list[Object]:
+    async def list_members(endpoint: Endpoint, namespace: str) -> list[Object]:
         listed = await reader.try_list(endpoint, namespace, labels, effect=EFFECT)
-        return [obj for obj in listed if (endpoint.resource, namespace, obj["metadata"]["name"]) not in named]
+        return [obj for obj in listed if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set]
 
     places = [
         (endpoint, namespace)
         for endpoint in dict.fromkeys(filter(None, endpoints))
         for namespace in (namespaces if endpoint.namespaced else ("",))
     ]
-    found = [obj for objects in await asyncio.gather(*(one(*place) for place in places)) for obj in objects]
-    baseline.objects += found
-    if found:
-        baseline.objects += await fetch_dependents(reader, found)
+    members = [obj for objects in await asyncio.gather(*(list_members(*place) for place in places)) for obj in objects]
+    baseline.objects += members
+    if members:
+        baseline.objects += await fetch_dependents(reader, members)
 
 
 def _is_parent(obj: Object, applyset: ApplySet) -> bool:
     metadata, parent = obj["metadata"], applyset.parent
-    place = (obj["apiVersion"].rpartition("/")[0], obj["kind"], metadata.get("namespace") or "", metadata["name"])
+    identity = (obj["apiVersion"].rpartition("/")[0], obj["kind"], metadata.get("namespace") or "", metadata["name"])
     kind = GroupKind(parent.api_version.rpartition("/")[0], parent.kind)
-    return bool(place == (*kind, applyset.namespace, applyset.name))
+    return bool(identity == (*kind, applyset.namespace, applyset.name))

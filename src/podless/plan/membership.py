@@ -16,7 +16,7 @@ from podless.plan.applyset import (
 )
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.requests import Asker, Endpoint
+from podless.plan.requests import Endpoint, Requester
 from podless.plan.result import Action, Change, Plan, UnreadPart
 from podless.plan.simulation import Simulation
 from podless.plan.writes import read_object
@@ -31,7 +31,7 @@ _UNKNOWN = "what would be pruned is not in the plan, and the plan cannot be appl
 class Membership:
     """An ApplySet while a set is applied. change: of the parent. patch: the last patch of the parent."""
 
-    def __init__(self, simulation: Simulation, asker: Asker, applyset: ApplySet, plan: Plan) -> None:
+    def __init__(self, simulation: Simulation, asker: Requester, applyset: ApplySet, plan: Plan) -> None:
         parent = applyset.parent
         identity = Identity(parent.api_version, parent.kind, applyset.namespace, applyset.name)
         self.change = Change(Action.UNCHANGED, identity, message="the parent of the ApplySet")
@@ -44,7 +44,9 @@ class Membership:
         self._first: Object = {}
 
     @classmethod
-    async def find_parent(cls, simulation: Simulation, asker: Asker, options: PlanOptions, plan: Plan) -> Membership:
+    async def find_parent(
+        cls, simulation: Simulation, asker: Requester, options: PlanOptions, plan: Plan
+    ) -> Membership:
         """Find the parent. asker: of the user who applies the set. Raises CannotPlan for an unusable parent."""
         reference = parse_reference(options.applyset)
         endpoint = simulation.find_resource(reference.resource, reference.group)
@@ -72,29 +74,29 @@ class Membership:
             change.action, change.message = Action.UNKNOWN, unknown[change.identity]
             self._plan.missing.append(UnreadPart(str(change.identity), change.message, _UNKNOWN))
         labelled = [item for item in items if PART_OF in (item.metadata.get("labels") or {})]
-        kept = [] if labelled else self._add_members(items, locate)
+        members = [] if labelled else self._add_members(items, locate)
         try:
             if change.action is not Action.UNKNOWN:
                 await applyset.read_parent(self._asker, self._simulation.find_kind, self._simulation.find_resource)
-            await self._write(latest=False)
+            await self._write_parent(latest=False)
         except BadApplySet as error:
-            self._refuse(str(error))
+            self._note_refusal(str(error))
             return []
         self._first = self.patch
         for item in labelled[:1]:
             line, column = item.place.position("metadata.labels")
             refused = Change(Action.REFUSED, item.identity, item.place.file, line, column, _LABELLED)
             self._plan.changes.append(refused)
-        return kept
+        return members
 
     def _add_members(self, items: Sequence[Item], locate: Locate) -> list[Item]:
         """Return the items with the label of members."""
         defined = dict(filter(None, map(_read_definition, items)))
         for item in items:
             kind = GroupKind(item.identity.group, item.identity.kind)
-            found = locate(item)
-            if found is not None:
-                self._applyset.add_member(kind, found[1])
+            location = locate(item)
+            if location is not None:
+                self._applyset.add_member(kind, location[1])
             elif kind in defined:
                 self._applyset.add_member(kind, item.identity.namespace if defined[kind] else "")
         return [Item(label_member(item.obj, self._applyset.id), item.place) for item in items]
@@ -104,17 +106,17 @@ class Membership:
         try:
             return await self._applyset.find_members(self._asker, applied)
         except BadApplySet as error:
-            self._refuse(str(error))
+            self._note_refusal(str(error))
             return []
 
-    async def end(self) -> None:
+    async def shrink_parent(self) -> None:
         """Reduce the parent's list to the kinds and namespaces of the remaining members."""
         try:
-            await self._write(latest=True)
+            await self._write_parent(latest=True)
         except BadApplySet as error:
-            self._refuse(f"apply and prune succeeded, but ApplySet update failed: {error}")
+            self._note_refusal(f"apply and prune succeeded, but ApplySet update failed: {error}")
 
-    async def _write(self, *, latest: bool) -> None:
+    async def _write_parent(self, *, latest: bool) -> None:
         """Write the parent. Raises BadApplySet."""
         self.patch = self._applyset.make_patch(latest=latest)
         try:
@@ -123,7 +125,7 @@ class Membership:
             raise BadApplySet(f"failed to update ApplySet: {refused}") from None
         self.change.after = answered.obj
 
-    def _refuse(self, text: str) -> None:
+    def _note_refusal(self, text: str) -> None:
         if self.change.action is not Action.UNKNOWN:
             self.change.action, self.change.message = Action.REFUSED, text
 

@@ -11,13 +11,13 @@ from typing import Any
 from podless.fields import sets
 from podless.fields.managers import LAST_APPLIED
 from podless.plan.options import MANAGERS, SERVER_SIDE
-from podless.plan.requests import APPLY, JSON_PATCH, Asker
+from podless.plan.requests import APPLY, JSON_PATCH, Requester
 from podless.runtime.jsonobject import Object
 
 _RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation, as kubectl names it
 
 
-async def migrate_managers(asker: Asker, path: str, obj: Object, manager: str) -> bool:
+async def migrate_managers(asker: Requester, path: str, obj: Object, manager: str) -> bool:
     """Move the fields that client-side apply owned to `manager`. Returns whether there were any.
 
     obj: as the previous server-side apply left it. Raises Refused, RemoteError.
@@ -35,7 +35,7 @@ async def migrate_managers(asker: Asker, path: str, obj: Object, manager: str) -
         {"op": "replace", "path": "/metadata/managedFields", "value": upgraded},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": obj["metadata"]["resourceVersion"]},
     ]
-    await asker.ask("PATCH", path, patch, JSON_PATCH, fieldManager=manager)
+    await asker.send_request("PATCH", path, patch, JSON_PATCH, fieldManager=manager)
     return True
 
 
@@ -58,7 +58,7 @@ def _owns_record(entry: Object) -> bool:
     return fields is not None
 
 
-async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
+async def _keep_record(asker: Requester, path: str, obj: Object) -> Object:
     """Give the last-applied annotation its own manager, so that it stays when `kubectl` no longer applies it."""
     metadata = obj["metadata"]
     place = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
@@ -68,7 +68,7 @@ async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
         "kind": obj["kind"],
         "metadata": {"annotations": annotations, "name": metadata["name"], **place},
     }
-    return (await asker.ask("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
+    return (await asker.send_request("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
 
 
 def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:

@@ -12,7 +12,7 @@ from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan
-from podless.plan.requests import JSON, Asker, Endpoint
+from podless.plan.requests import JSON, Endpoint, Requester
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
@@ -58,17 +58,17 @@ def choose_labelled(items: Sequence[Item], labels: str) -> list[Item]:
 
 
 async def find_pruned(
-    asker: Asker, labels: str, namespaces: Sequence[str], applied: Collection[str]
+    asker: Requester, labels: str, namespaces: Sequence[str], applied: Collection[str]
 ) -> list[tuple[Endpoint, Object]]:
     """Return the objects to delete: with the labels, created by kubectl apply, and not applied now.
 
     namespaces: of the applied objects. applied: uids. Raises CannotPrune, RemoteError.
     """
-    found = []
+    pruned = []
     for endpoint in PRUNED:
         for namespace in namespaces if endpoint.namespaced else ("",):
             try:
-                answered = await asker.ask("GET", endpoint.path(namespace), None, JSON, labelSelector=labels)
+                answered = await asker.send_request("GET", endpoint.path(namespace), None, JSON, labelSelector=labels)
             except Refused as refused:
                 if refused.code == 404:
                     continue
@@ -76,11 +76,11 @@ async def find_pruned(
             for item in answered.obj.get("items") or ():
                 metadata = item["metadata"]
                 if LAST_APPLIED in (metadata.get("annotations") or {}) and metadata["uid"] not in applied:
-                    found.append((endpoint, {**item, "apiVersion": endpoint.api_version, "kind": endpoint.kind}))
-    return found
+                    pruned.append((endpoint, {**item, "apiVersion": endpoint.api_version, "kind": endpoint.kind}))
+    return pruned
 
 
-async def delete_object(asker: Asker, endpoint: Endpoint, obj: Object, *, guarded: bool = False) -> None:
+async def delete_object(asker: Requester, endpoint: Endpoint, obj: Object, *, guarded: bool = False) -> None:
     """Delete an object with background propagation, as kubectl does. A missing object is no error.
 
     guarded: only in the state of `obj`. Raises Refused, RemoteError.
@@ -90,7 +90,7 @@ async def delete_object(asker: Asker, endpoint: Endpoint, obj: Object, *, guarde
     if guarded:
         options["preconditions"] = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     try:
-        await asker.ask("DELETE", endpoint.path(metadata.get("namespace") or "", metadata["name"]), options)
+        await asker.send_request("DELETE", endpoint.path(metadata.get("namespace") or "", metadata["name"]), options)
     except Refused as refused:
         if refused.code != 404:
             raise

@@ -43,12 +43,12 @@ class APIReader:
         self._say = say
         self._turn = asyncio.Semaphore(_TOGETHER)
 
-    async def read(self, path: str, what: str, accept: str = "") -> Object | None:
+    async def read_document(self, path: str, what: str, accept: str = "") -> Object | None:
         """Return a document, None for 404. what: verb and resource, for the count. Raises Unread."""
         headers = [("Accept", accept)] if accept else []
         async with self._turn:
             self.requests[what] += 1
-            self._tell()
+            self._report_progress()
             try:
                 async with asyncio.timeout(self._seconds):
                     document = await self._cluster.send("GET", path, headers=headers)
@@ -66,23 +66,29 @@ class APIReader:
             raise Unread("the answer is none of a Kubernetes API")
         return document
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         """Show the number of requests so far."""
         self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
         """Return an object, None if it does not exist. Raises Unread."""
-        return await self.read(endpoint.path(namespace, name), f"get {endpoint.resource}")
+        return await self.read_document(endpoint.path(namespace, name), f"get {endpoint.resource}")
 
     async def list_objects(
-        self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, metadata: bool = False, most: int = 0
+        self,
+        endpoint: Endpoint,
+        namespace: str = "",
+        labels: str = "",
+        *,
+        metadata: bool = False,
+        remaining_limit: int = 0,
     ) -> list[Object] | None:
         """Return the objects of a collection as single reads return them; None if it is not served.
 
-        metadata: read only the metadata. most: stop if more than this many objects remain after a page (default:
-        never). Raises Unread.
+        metadata: read only the metadata. remaining_limit: stop if more than this many objects remain after a page
+        (default: never). Raises Unread.
         """
-        found: list[Object] = []
+        objects: list[Object] = []
         token = ""
         accept = _METADATA_LIST if metadata else ""
         while True:
@@ -90,7 +96,7 @@ class APIReader:
             query |= {"continue": token} if token else {}
             path = f"{endpoint.path(namespace)}?{urlencode(query)}"
             try:
-                page = await self.read(path, f"list {endpoint.resource}", accept)
+                page = await self.read_document(path, f"list {endpoint.resource}", accept)
             except Unread as error:
                 refused = error.__cause__
                 token = _next_token(refused) if isinstance(refused, Refused) else ""
@@ -100,13 +106,13 @@ class APIReader:
                 self.notes.append(f"{endpoint.resource}{where} changed while podless read them: two states are mixed")
                 continue
             if page is None:
-                return found or None
+                return objects or None
             head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
-            found += [{**item, **head} for item in page.get("items") or ()]
+            objects += [{**item, **head} for item in page.get("items") or ()]
             token = page["metadata"].get("continue") or ""
-            left = int(page["metadata"].get("remainingItemCount") or 0)
-            if not token or (most and left > most):
-                return found
+            remaining = int(page["metadata"].get("remainingItemCount") or 0)
+            if not token or (remaining_limit and remaining > remaining_limit):
+                return objects
 
     async def try_list(
         self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
@@ -125,19 +131,19 @@ class APIReader:
         """Return the named objects that exist, the names of missing ones, and why others could not be read."""
         wanted = dict.fromkeys(names)
         found: dict[str, Object] = {}
-        whole = False
+        complete = False
         if len(wanted) > _FEW:
             try:
-                most = _SPARE * len(wanted)
-                listed = await self.list_objects(endpoint, namespace, most=most) or []
+                limit = _SPARE * len(wanted)
+                listed = await self.list_objects(endpoint, namespace, remaining_limit=limit) or []
                 found = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted}
-                whole = len(listed) < _PAGE
+                complete = len(listed) < _PAGE
             except Unread:
                 pass  # then one by one: a user may be allowed to get, but not to list
         faults: dict[str, str] = {}
-        left = [name for name in wanted if name not in found and not whole]
+        unread = [name for name in wanted if name not in found and not complete]
 
-        async def one(name: str) -> None:
+        async def read_one(name: str) -> None:
             try:
                 obj = await self.get_object(endpoint, namespace, name)
             except Unread as error:
@@ -146,7 +152,7 @@ class APIReader:
             if obj is not None:
                 found[name] = obj
 
-        await asyncio.gather(*map(one, left))
+        await asyncio.gather(*map(read_one, unread))
         absent = [name for name in wanted if name not in found and name not in faults]
         return [*found.values()], absent, faults
 
@@ -162,8 +168,8 @@ def format_selector(selector: Object) -> str:
     """Return a LabelSelector in the form of a query parameter."""
     parts = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     requirements: Iterable[Object] = selector.get("matchExpressions") or ()
-    for one in requirements:
-        key, operator, values = one["key"], one["operator"], one.get("values") or ()
+    for requirement in requirements:
+        key, operator, values = requirement["key"], requirement["operator"], requirement.get("values") or ()
         if operator in ("In", "NotIn"):
             parts.append(f"{key} {operator.lower()} ({','.join(values)})")
         else:

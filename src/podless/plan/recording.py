@@ -18,7 +18,7 @@ from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 _HARMLESS = ("None", "NoneOnDryRun")
-_NOT_ASKED = "the plan calls no webhook; --call-webhooks calls it"
+_NOT_CALLED = "the plan calls no webhook; --call-webhooks calls it"
 
 
 class WebhookCall(NamedTuple):
@@ -57,56 +57,56 @@ def _changed_paths(before: Any, after: Any, path: Path) -> set[Path]:
     if before == after:
         return set()
     if isinstance(before, dict) and isinstance(after, dict):
-        found: set[Path] = set()
+        paths: set[Path] = set()
         for key in before.keys() | after.keys():
-            found |= _changed_paths(before.get(key), after.get(key), (*path, key))
-        return found
+            paths |= _changed_paths(before.get(key), after.get(key), (*path, key))
+        return paths
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        found = set()
-        for place, (one, other) in enumerate(zip(before, after, strict=True)):
-            found |= _changed_paths(one, other, (*path, place))
-        return found
+        paths = set()
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            paths |= _changed_paths(old, new, (*path, index))
+        return paths
     return {path}
 
 
-class _Watched(Plugin):
+class _RecordedPlugin(Plugin):
     """Records the changes of a plugin."""
 
-    def __init__(self, inner: Plugin, recorder: Recorder) -> None:
-        self._inner = inner
+    def __init__(self, plugin: Plugin, recorder: Recorder) -> None:
+        self._plugin = plugin
         self._recorder = recorder
-        self._name = type(inner).__name__
-        self.builtin = inner.builtin
+        self._name = type(plugin).__name__
+        self.builtin = plugin.builtin
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        return self._inner.mutates(operation, kind, subresource, namespace)
+        return self._plugin.mutates(operation, kind, subresource, namespace)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        before = _copy(attr.obj)
-        await self._inner.mutate(attr)
+        before = _copy_value(attr.obj)
+        await self._plugin.mutate(attr)
         if before is not None and attr.obj is not None and attr.obj != before:
             self._recorder.note_change(self._name, before, attr.obj)
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return self._inner.allocates(operation, kind, subresource)
+        return self._plugin.allocates(operation, kind, subresource)
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
-        await self._inner.allocate(attr)
+        await self._plugin.allocate(attr)
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        return self._inner.validates(operation, kind, subresource)
+        return self._plugin.validates(operation, kind, subresource)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        await self._inner.validate(attr)
+        await self._plugin.validate(attr)
 
 
-def _copy(value: Any) -> Any:
+def _copy_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value
+        return {key: _copy_value(item) for key, item in value.items()}
+    return [_copy_value(item) for item in value] if isinstance(value, list) else value
 
 
-class _Asking:
+class _PlannedWebhooks:
     """The behaviour of both kinds of webhooks in a plan."""
 
     recorder: Recorder
@@ -133,7 +133,7 @@ class _Asking:
         return webhook.given.get("sideEffects") not in _HARMLESS
 
 
-class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
+class PlannedMutatingWebhooks(_PlannedWebhooks, MutatingAdmissionWebhook):
     """Mutating webhooks, which are called with dryRun, or only recorded."""
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
@@ -153,7 +153,7 @@ class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
             attr.dry_run = dry_run
 
 
-class PlannedValidatingWebhooks(_Asking, ValidatingAdmissionWebhook):
+class PlannedValidatingWebhooks(_PlannedWebhooks, ValidatingAdmissionWebhook):
     """Validating webhooks, which are called with dryRun, or only recorded."""
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
@@ -180,7 +180,7 @@ class NoCalls(WebhookClient):
         self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
     ) -> bytes:
         """Raise RemoteError."""
-        raise RemoteError(f"Post {target.url}: {_NOT_ASKED}")
+        raise RemoteError(f"Post {target.url}: {_NOT_CALLED}")
 
 
 async def record_admission(api: API, admission: Admission, recorder: Recorder, *, call_webhooks: bool) -> None:
@@ -198,5 +198,5 @@ async def record_admission(api: API, admission: Admission, recorder: Recorder, *
             planned.recorder, planned.call = recorder, call_webhooks
             await planned.start()
         each = planned or plugin
-        plugins.append(_Watched(each, recorder) if type(each).mutates is not Plugin.mutates else each)
+        plugins.append(_RecordedPlugin(each, recorder) if type(each).mutates is not Plugin.mutates else each)
     admission.plugins[:] = plugins

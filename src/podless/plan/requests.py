@@ -21,17 +21,19 @@ _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
 
-class Answered(NamedTuple):
+class RequestResult(NamedTuple):
     """The answer to a request. warnings: from the server."""
 
     obj: Object
     warnings: Sequence[str] = ()
 
 
-class Asker(Protocol):
+class Requester(Protocol):
     """Answers requests to a Kubernetes API."""
 
-    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+    async def send_request(
+        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
+    ) -> RequestResult:
         """Send a request and return its answer. Raises Refused, or RemoteError if there is no answer."""
 
 
@@ -48,24 +50,26 @@ class ActingUser(NamedTuple):
         return [("Impersonate-User", self.name), *(("Impersonate-Group", group) for group in self.groups), *uid]
 
 
-class RemoteAsker:
+class RemoteRequester:
     """Sends requests to a running API. acting: the user to impersonate, None for none."""
 
     def __init__(self, cluster: RemoteCluster, acting: ActingUser | None = None) -> None:
         self._cluster = cluster
         self._headers = acting.list_headers() if acting is not None else []
 
-    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+    async def send_request(
+        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
+    ) -> RequestResult:
         """Send a request and return its answer. Raises Refused, or RemoteError if there is no answer."""
         target = f"{path}?{urlencode(query)}" if query else path
         obj = await self._cluster.send(method, target, body, media, self._headers)
-        return Answered(obj, read_warnings(self._cluster.warnings))
+        return RequestResult(obj, read_warnings(self._cluster.warnings))
 
 
 def read_warnings(values: Iterable[str]) -> list[str]:
     """Return the texts in Warning headers."""
-    found = [_WARNING.match(value) for value in values]
-    return [_ESCAPED.sub(r"\1", one[1]) for one in found if one is not None]
+    matches = [_WARNING.match(value) for value in values]
+    return [_ESCAPED.sub(r"\1", match[1]) for match in matches if match is not None]
 
 
 @dataclass(frozen=True, slots=True)

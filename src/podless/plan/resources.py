@@ -30,24 +30,24 @@ class Resources:
             if {"list", "delete"} <= {*each["verbs"]} and each["name"] != "events"
         ]
 
-    async def find_kind(self, wanted: GroupKind) -> Endpoint | None:
+    async def find_kind(self, kind: GroupKind) -> Endpoint | None:
         """Return the endpoint of a kind; None if it is not served."""
-        for version in await self._list_versions(wanted.group):
+        for version in await self._list_versions(kind.group):
             for each in await self._list_version(version):
-                if each["kind"] == wanted.kind:
+                if each["kind"] == kind.kind:
                     return _endpoint_of(version, each)
         return None
 
     async def find_resource(self, resource: str, group: str) -> Endpoint | None:
         """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
-        if not group and (found := await self._find_named("v1", resource)) is not None:
-            return found
+        if not group and (endpoint := await self._find_named("v1", resource)) is not None:
+            return endpoint
         groups = [one for one in await self._list_groups() if one["name"].startswith(group)]
         for one in sorted(groups, key=lambda one: one["name"] != group):
             for version in [one["preferredVersion"], *one["versions"]]:
-                found = await self._find_named(version["groupVersion"], resource)
-                if found is not None:
-                    return found
+                endpoint = await self._find_named(version["groupVersion"], resource)
+                if endpoint is not None:
+                    return endpoint
         return None
 
     async def _find_named(self, version: str, resource: str) -> Endpoint | None:
@@ -60,10 +60,10 @@ class Resources:
         """Return the versions of a group, the preferred one first."""
         if not group:
             return ["v1"]
-        found = next((one for one in await self._list_groups() if one["name"] == group), None)
-        if found is None:
+        listed = next((entry for entry in await self._list_groups() if entry["name"] == group), None)
+        if listed is None:
             return []
-        versions = [one["groupVersion"] for one in (found["preferredVersion"], *found["versions"])]
+        versions = [entry["groupVersion"] for entry in (listed["preferredVersion"], *listed["versions"])]
         return list(dict.fromkeys(versions))
 
     async def _list_groups(self) -> list[Object]:
@@ -77,7 +77,7 @@ class Resources:
     async def _read_list(self, path: str, name: str) -> list[Object]:
         if path not in self._listed:
             try:
-                document = await self._reader.read(path, "get discovery") or {}
+                document = await self._reader.read_document(path, "get discovery") or {}
             except Unread as error:
                 self._reader.missing.append(UnreadPart(path, str(error), self._effect))
                 document = {}

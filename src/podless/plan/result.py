@@ -135,7 +135,9 @@ class Plan:
 
     def of(self, *actions: Action, consequences: bool = True) -> list[Change]:
         """Return the changes with some actions. consequences: include changes that the set itself does not make."""
-        return [one for one in self.changes if one.action in actions and (consequences or not one.consequence)]
+        return [
+            change for change in self.changes if change.action in actions and (consequences or not change.consequence)
+        ]
 
     @property
     def created(self) -> list[Change]:
@@ -170,7 +172,7 @@ class Plan:
     @property
     def others(self) -> list[Change]:
         """Objects outside the set that the server creates or changes."""
-        return [one for one in self.of(Action.CREATE, Action.UPDATE) if one.consequence]
+        return [change for change in self.of(Action.CREATE, Action.UPDATE) if change.consequence]
 
     @property
     def warnings(self) -> list[str]:
@@ -201,14 +203,14 @@ class Plan:
             (len(self.refused), "rejected"),
             (len(self.unknown), "unknown"),
         ]
-        said = [f"{number} {what}" for number, what in counts[:3]]
-        said += [f"{number} {what}" for number, what in counts[3:] if number]
-        return f"Plan: {', '.join(said)}, {len(self.unchanged)} unchanged."
+        counted = [f"{number} {words}" for number, words in counts[:3]]
+        counted += [f"{number} {words}" for number, words in counts[3:] if number]
+        return f"Plan: {', '.join(counted)}, {len(self.unchanged)} unchanged."
 
 
 def count_kinds(changes: Iterable[Change]) -> dict[str, int]:
     """Return the number of changes for each kind."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for change in changes:
-        found[change.identity.kind] = found.get(change.identity.kind, 0) + 1
-    return found
+        counts[change.identity.kind] = counts.get(change.identity.kind, 0) + 1
+    return counts

@@ -31,7 +31,7 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
     places = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
     places += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]
 
-    async def one(endpoint: Endpoint, namespace: str) -> bool:
+    async def list_roles(endpoint: Endpoint, namespace: str) -> bool:
         try:
             listed = await reader.list_objects(endpoint, namespace)
         except Unread as error:
@@ -40,10 +40,10 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
             return False
         baseline.objects += listed or []
         if not namespace and listed is not None:
-            baseline.whole.append(endpoint)
+            baseline.complete.append(endpoint)
         return True
 
-    if not all(await asyncio.gather(*(one(*place) for place in places))):
+    if not all(await asyncio.gather(*(list_roles(*place) for place in places))):
         baseline.objects.append(_allow_everything(acting))
 
 

@@ -11,7 +11,7 @@ from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
 
-Find = Callable[[str, str], Awaitable[Endpoint | None]]
+FindEndpoint = Callable[[str, str], Awaitable[Endpoint | None]]
 
 _GROUP = "admissionregistration.k8s.io"
 _JUDGES = (
@@ -42,19 +42,19 @@ _MEASURED = {"pods", "persistentvolumeclaims", "services"}  # quotas use more of
 _NO_POLICY = "what it rejects or changes is not in the plan"
 
 
-async def fetch_policies(reader: APIReader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
+async def fetch_policies(reader: APIReader, baseline: Baseline, find: FindEndpoint, namespaces: Sequence[str]) -> None:
     """Read policies, their bindings and parameters, and the configurations of webhooks."""
     listed = await asyncio.gather(*(_list_newest(reader, plural, kind) for plural, kind in _JUDGES))
-    found = dict(zip((kind for _, kind in _JUDGES), listed, strict=True))
+    objects_by_kind = dict(zip((kind for _, kind in _JUDGES), listed, strict=True))
     for objects in listed:
         baseline.objects += objects
     for kind in ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"):
-        policies = {policy["metadata"]["name"]: policy for policy in found[kind]}
-        for binding in found[f"{kind}Binding"]:
+        policies = {policy["metadata"]["name"]: policy for policy in objects_by_kind[kind]}
+        for binding in objects_by_kind[f"{kind}Binding"]:
             policy = policies.get(binding["spec"].get("policyName"))
-            wanted, reference = (policy or {}).get("spec", {}).get("paramKind"), binding["spec"].get("paramRef")
-            if wanted and reference:
-                baseline.objects += await _read_params(reader, find, wanted, reference, namespaces)
+            param_kind, reference = (policy or {}).get("spec", {}).get("paramKind"), binding["spec"].get("paramRef")
+            if param_kind and reference:
+                baseline.objects += await _read_params(reader, find, param_kind, reference, namespaces)
 
 
 async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object]:
@@ -72,34 +72,34 @@ async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object
 
 
 async def _read_params(
-    reader: APIReader, find: Find, wanted: Object, reference: Object, namespaces: Sequence[str]
+    reader: APIReader, find: FindEndpoint, param_kind: Object, reference: Object, namespaces: Sequence[str]
 ) -> list[Object]:
     """Return the parameters that a binding names."""
-    endpoint = await find(str(wanted.get("apiVersion")), str(wanted.get("kind")))
+    endpoint = await find(str(param_kind.get("apiVersion")), str(param_kind.get("kind")))
     if endpoint is None:
         return []
     places = [str(reference["namespace"])] if reference.get("namespace") else namespaces
     if not endpoint.namespaced:
         places = [""]
-    found: list[Object] = []
-    for place in places:
+    params: list[Object] = []
+    for namespace in places:
         if reference.get("name"):
-            objects, _, faults = await reader.read_named(endpoint, place, [str(reference["name"])])
-            found += objects
+            objects, _, faults = await reader.read_named(endpoint, namespace, [str(reference["name"])])
+            params += objects
             for name, why in faults.items():
                 reader.missing.append(
                     UnreadPart(f"{endpoint.resource} {name}", why, "its policy is without parameters")
                 )
         else:
             labels = format_selector(reference.get("selector") or {})
-            found += await reader.try_list(endpoint, place, labels, effect="its policy is without parameters")
-    return found
+            params += await reader.try_list(endpoint, namespace, labels, effect="its policy is without parameters")
+    return params
 
 
-async def fetch_quotas(reader: APIReader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
+async def fetch_quotas(reader: APIReader, baseline: Baseline, find: FindEndpoint, namespaces: Sequence[str]) -> None:
     """Read the quotas and limit ranges of namespaces, and the objects that the quotas count."""
 
-    async def one(namespace: str) -> None:
+    async def fetch_namespace(namespace: str) -> None:
         quotas, limits = await asyncio.gather(
             reader.try_list(_QUOTAS, namespace, effect="quotas that would reject something are not in the plan"),
             reader.try_list(_LIMITS, namespace, effect="limits and their defaults are not in the plan"),
@@ -111,12 +111,12 @@ async def fetch_quotas(reader: APIReader, baseline: Baseline, find: Find, namesp
             light = endpoint.plural not in _MEASURED
             baseline.objects += await reader.try_list(endpoint, namespace, effect=effect, metadata=light)
 
-    await asyncio.gather(*map(one, namespaces))
+    await asyncio.gather(*map(fetch_namespace, namespaces))
 
 
-async def _find_counted(names: set[str], find: Find) -> list[Endpoint]:
+async def _find_counted(names: set[str], find: FindEndpoint) -> list[Endpoint]:
     """Return the resources that names in quotas are about."""
-    found: dict[str, Endpoint] = {}
+    endpoints: dict[str, Endpoint] = {}
     for name in names:
         endpoint: Endpoint | None
         if name.startswith("count/"):
@@ -131,11 +131,11 @@ async def _find_counted(names: set[str], find: Find) -> list[Endpoint]:
         else:
             endpoint = _PODS
         if endpoint is not None:
-            found[endpoint.resource] = endpoint
-    return [*found.values()]
+            endpoints[endpoint.resource] = endpoint
+    return [*endpoints.values()]
 
 
-async def _find_plural(plural: str, group: str, find: Find) -> Endpoint | None:
+async def _find_plural(plural: str, group: str, find: FindEndpoint) -> Endpoint | None:
     from podless.apis.catalog import ALL
 
     for kind in ALL:

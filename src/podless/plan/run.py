@@ -68,7 +68,7 @@ async def make_plan(
         plan.missing += [*baseline.missing, *await load_baseline(simulation, baseline)]
         await _apply_first(simulation, baseline, options, plan)
         run = _PlanRun(simulation, baseline, options, plan, say)
-        await run.apply(items, faults)
+        await run.apply_set(items, faults)
         plan.steps = run.list_steps()
         if observe is not None:
             await observe(simulation, run.revision)
@@ -88,12 +88,12 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
     simulation.recorder.webhooks.clear()
 
 
-class _Touched(NamedTuple):
-    """An object of the set that was written. asked: the object in the set."""
+class _WrittenItem(NamedTuple):
+    """An object of the set that was written. manifest: the object in the set."""
 
     change: Change
     endpoint: Endpoint
-    asked: Object
+    manifest: Object
 
 
 class _PlanRun:
@@ -110,13 +110,13 @@ class _PlanRun:
         self._revisions = planfile.index_revisions(baseline.objects)
         self._membership: Membership | None = None
         self._served: set[tuple[str, str]] | None = None
-        self.touched: dict[str, _Touched] = {}  # the set's objects, by key
+        self.touched: dict[str, _WrittenItem] = {}  # the set's objects, by key
         self.pruned: set[Identity] = set()
         self.revision = 0
         self.written: list[tuple[Change, Endpoint, Object, Place]] = []
         self.deleted: list[tuple[Endpoint, Object]] = []
 
-    async def apply(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
+    async def apply_set(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
         """Apply all items, prune, and collect the consequences."""
         simulation, plan = self._simulation, self._plan
         for fault in faults:
@@ -133,20 +133,20 @@ class _PlanRun:
         try:
             await self.write_set(items)
             await simulation.settle()
-            await self._renew(revision)
-            found = await consequences.find_consequences(simulation, revision, {*self.touched})
-            for change in found:
+            await self._update_changes(revision)
+            changes = await consequences.find_consequences(simulation, revision, {*self.touched})
+            for change in changes:
                 if change.action is Action.DELETE and self._is_pruned(change.identity):
                     change.consequence, change.message = False, "the set has it no longer"
-            plan.changes += found
+            plan.changes += changes
             self._settle_parent()
         finally:
             let_go()
 
-    async def _renew(self, revision: int) -> None:
+    async def _update_changes(self, revision: int) -> None:
         """Update the changes of objects that the server changed after their write."""
         last = {change.key: change.revision for change in await self._simulation.api.store.read_changes("/", revision)}
-        for key, (change, endpoint, asked) in self.touched.items():
+        for key, (change, endpoint, manifest) in self.touched.items():
             after = change.after
             if after is None or key not in last or after["metadata"].get("resourceVersion") == str(last[key]):
                 continue
@@ -154,7 +154,7 @@ class _PlanRun:
             namespace, name = metadata.get("namespace") or "", metadata["name"]
             change.after = await writes.read_object(self._simulation, endpoint, namespace, name)
             if change.after is not None and change.action not in (Action.UNKNOWN, Action.REFUSED):
-                _settle(change, asked, {})
+                _complete_change(change, manifest, {})
 
     def _settle_parent(self) -> None:
         """Add the change of the ApplySet's parent, which is not an object of the set."""
@@ -164,7 +164,7 @@ class _PlanRun:
         if change.action in (Action.UNCHANGED, Action.CREATE, Action.UPDATE):
             change.action = Action.UNCHANGED
             if change.after is not None:
-                _settle(change, self._membership.patch, {})
+                _complete_change(change, self._membership.patch, {})
             if change.action is Action.UNCHANGED:
                 self._plan.changes.remove(change)
 
@@ -174,13 +174,13 @@ class _PlanRun:
         if self._options.applyset:
             await self._find_applyset()
             assert self._membership is not None
-            items = await self._membership.label_objects(items, self._locate, {})
+            items = await self._membership.label_objects(items, self._locate_item, {})
         await self._write_all(items)
 
     async def write_set(self, items: Sequence[Item]) -> None:
         """Write all objects in order, and delete those that the set no longer has."""
         if self._membership is not None:
-            items = await self._membership.label_objects(items, self._locate, self._baseline.unknown)
+            items = await self._membership.label_objects(items, self._locate_item, self._baseline.unknown)
             if self._membership.change.action is Action.REFUSED:
                 self._plan.notes.append("kubectl applies nothing, because it cannot use the ApplySet")
                 return
@@ -190,9 +190,9 @@ class _PlanRun:
         if self._plan.refused:
             self._plan.notes.append("kubectl prunes nothing, because something is rejected")
             return
-        pruned = await self._prune()
+        pruned = await self._prune_objects()
         if self._membership is not None and pruned:
-            await self._membership.end()
+            await self._membership.shrink_parent()
 
     async def _write_all(self, items: Sequence[Item]) -> None:
         """Write all objects in order."""
@@ -203,41 +203,41 @@ class _PlanRun:
         for number, item in enumerate(ordered):
             if number >= _SILENT:
                 self._say(f"{number} of {len(ordered)} objects")
-            self._plan.changes.append(await self._write(item))
+            self._plan.changes.append(await self._write_item(item))
 
     async def _find_applyset(self) -> None:
         """Find the parent of the ApplySet. Raises CannotPlan."""
         if self._options.applyset:
-            self._membership = found = await Membership.find_parent(
+            self._membership = membership = await Membership.find_parent(
                 self._simulation, self._asker, self._options, self._plan
             )
-            if (known := found.endpoint.known) is not None:
-                identity = found.change.identity
-                key = known.key(identity.namespace, identity.name)
-                self.touched[key] = _Touched(found.change, found.endpoint, {})
+            if (kind := membership.endpoint.known) is not None:
+                identity = membership.change.identity
+                key = kind.key(identity.namespace, identity.name)
+                self.touched[key] = _WrittenItem(membership.change, membership.endpoint, {})
 
-    def _locate(self, item: Item) -> tuple[Endpoint, str] | None:
+    def _locate_item(self, item: Item) -> tuple[Endpoint, str] | None:
         """Return the endpoint and namespace of an item; None if kubectl does not know its kind."""
-        endpoint = self._find(item.identity)
+        endpoint = self._find_endpoint(item.identity)
         if endpoint is None or self._is_elsewhere(item, endpoint):
             return None
         placed = place_object(item.obj, endpoint, self._namespace)[1]
         return endpoint, placed.namespace
 
-    async def _prune(self) -> bool:
+    async def _prune_objects(self) -> bool:
         """Delete objects that the set no longer has. Returns False if the API rejects a deletion."""
         visited = {change.identity.namespace for change in self._plan.changes if change.identity.namespace}
         uids = {change.after["metadata"]["uid"] for change in self._plan.changes if change.after is not None}
         if self._membership is not None:
-            found = await self._membership.find_members(uids)
+            pruned = await self._membership.find_members(uids)
         else:
             visited |= {self._options.namespace} - {""}
             try:
-                found = await find_pruned(self._asker, self._options.prune, sorted(visited), uids)
+                pruned = await find_pruned(self._asker, self._options.prune, sorted(visited), uids)
             except CannotPrune as error:
                 self._plan.changes.append(Change(Action.REFUSED, error.identity, message=str(error), code=error.code))
                 return False
-        for endpoint, obj in found:
+        for endpoint, obj in pruned:
             metadata = obj["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
             identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
@@ -245,20 +245,20 @@ class _PlanRun:
             try:
                 await delete_object(self._asker, endpoint, obj)
             except Refused as refused:
-                said = hide_message(identity, str(refused), obj)
-                change = Change(Action.REFUSED, identity, message=said, code=refused.code, before=obj)
+                text = hide_message(identity, str(refused), obj)
+                change = Change(Action.REFUSED, identity, message=text, code=refused.code, before=obj)
                 self._plan.changes.append(change)
                 continue
             self.pruned.add(identity)
             self.deleted.append((endpoint, obj))
         return not self._plan.refused
 
-    async def _write(self, item: Item) -> Change:
+    async def _write_item(self, item: Item) -> Change:
         """Write one object and return its change."""
         options, simulation = self._options, self._simulation
         identity = item.identity
         line, column = item.place.position()
-        endpoint = self._find(identity)
+        endpoint = self._find_endpoint(identity)
         if endpoint is None:
             text = _UNSERVED.format(file=item.place.file, **identity._asdict())
             return Change(Action.REFUSED, identity, item.place.file, line, column, text, 404)
@@ -271,26 +271,26 @@ class _PlanRun:
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
         if endpoint.known is not None and identity.name:
-            self.touched[endpoint.known.key(identity.namespace, identity.name)] = _Touched(change, endpoint, obj)
+            self.touched[endpoint.known.key(identity.namespace, identity.name)] = _WrittenItem(change, endpoint, obj)
         simulation.recorder.begin_write()
         try:
             if identity.name and (options.mode != CREATE):
                 change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)
                 if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too, so the user needs the right
                     await writes.read_object(self._asker, endpoint, identity.namespace, identity.name)
-            sent = self._translate_revision(obj, change)
-            written = await writes.write_object(self._asker, endpoint, sent, change.before, options)
+            body = self._translate_revision(obj, change)
+            written = await writes.write_object(self._asker, endpoint, body, change.before, options)
         except (Refused, writes.Unwritable) as refused:
             if change.action is not Action.UNKNOWN:
-                _refuse(change, item.place, refused, obj)
+                _note_refusal(change, item.place, refused, obj)
             return change
         change.after = written.obj
         change.warnings = [hide_message(identity, text, obj, change.before, written.obj) for text in written.warnings]
         self.written.append((change, endpoint, obj, item.place))
         self._note_name(change, endpoint, written.obj)
         if change.action is not Action.UNKNOWN:
-            asked = obj if options.mode != CLIENT_SIDE else _with_record(obj)
-            _settle(change, asked, simulation.recorder.changes)
+            manifest = obj if options.mode != CLIENT_SIDE else _with_record(obj)
+            _complete_change(change, manifest, simulation.recorder.changes)
         return change
 
     def _translate_revision(self, obj: Object, change: Change) -> Object:
@@ -311,7 +311,7 @@ class _PlanRun:
         metadata = made["metadata"]
         if not change.identity.name and endpoint.known is not None:
             key = endpoint.known.key(metadata.get("namespace") or "", metadata["name"])
-            self.touched[key] = _Touched(change, endpoint, {})
+            self.touched[key] = _WrittenItem(change, endpoint, {})
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
 
     def list_steps(self) -> list[Object]:
@@ -334,7 +334,7 @@ class _PlanRun:
         by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
         return by_kubectl and endpoint.namespaced and bool(wanted and found) and wanted != found
 
-    def _find(self, identity: Identity) -> Endpoint | None:
+    def _find_endpoint(self, identity: Identity) -> Endpoint | None:
         if self._served is not None and (identity.group, identity.kind) not in self._served:
             return None
         return self._simulation.find_endpoint(identity.api_version, identity.kind)
@@ -358,7 +358,7 @@ def _with_record(obj: Object) -> Object:
     return {**obj, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), LAST_APPLIED: ""}}}
 
 
-def _settle(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> None:
+def _complete_change(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> None:
     """Complete a change with the result of a write."""
     before, after = change.before, change.after
     assert after is not None
@@ -371,7 +371,7 @@ def _settle(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> Non
         change.action = Action.UPDATE
 
 
-def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable, asked: Object) -> None:
+def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwritable, asked: Object) -> None:
     """Complete a change with an error and the places of its fields."""
 
     def hide(text: str) -> str:

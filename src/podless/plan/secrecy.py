@@ -48,13 +48,13 @@ def hide_object(identity: Identity, obj: Object) -> Object:
     shown = dict(obj)
     for name in _FIELDS:
         if name in shown:
-            held = shown[name]
-            shown[name] = dict.fromkeys(held, HIDDEN) if isinstance(held, dict) else HIDDEN
+            data = shown[name]
+            shown[name] = dict.fromkeys(data, HIDDEN) if isinstance(data, dict) else HIDDEN
     metadata = obj.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if isinstance(metadata, dict) and isinstance(annotations, dict):
-        kept = {key: HIDDEN if is_record(str(key)) else value for key, value in annotations.items()}
-        shown["metadata"] = {**metadata, "annotations": kept}
+        hidden_annotations = {key: HIDDEN if is_record(str(key)) else value for key, value in annotations.items()}
+        shown["metadata"] = {**metadata, "annotations": hidden_annotations}
     return shown
 
 

@@ -13,7 +13,7 @@ from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.plan.applyset import GroupKind
 from podless.plan.recording import Recorder, record_admission
-from podless.plan.requests import JSON, ActingUser, Answered, Asker, Endpoint, read_warnings
+from podless.plan.requests import JSON, ActingUser, Endpoint, Requester, RequestResult, read_warnings
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, Stored
 from podless.store.keys import OWN
@@ -50,7 +50,7 @@ class Simulation:
         self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **more))
         self._call_webhooks = call_webhooks
         self.recorder = Recorder()
-        self.actor: Asker = self if acting is None else _Actor(self, acting)
+        self.actor: Requester = self if acting is None else _Actor(self, acting)
 
     async def __aenter__(self) -> Self:
         await self._app.start(listen=False)
@@ -75,20 +75,22 @@ class Simulation:
 
     # requests
 
-    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+    async def send_request(
+        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
+    ) -> RequestResult:
         """Send a request as the administrator and return the answer. Raises Refused."""
         return await self.send({}, method, path, body, media, **query)
 
     async def send(
         self, headers: Mapping[str, str], method: str, path: str, body: Any = None, media: str = JSON, **query: str
-    ) -> Answered:
+    ) -> RequestResult:
         """Send a request with additional headers and return the answer. Raises Refused."""
         app = self._app
         request = make_request(app, method, path, body, media, query)
         request.headers.update(headers)
         document, answer = await send_request(app, request)
         warned = [value for name, value in answer.headers if name == "Warning"]
-        return Answered(document, read_warnings(warned))
+        return RequestResult(document, read_warnings(warned))
 
     def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
         """Return the endpoint of a kind; None if it is not served."""
@@ -160,7 +162,9 @@ class _Actor:
             found.setdefault(name.lower(), []).append(value)
         self._headers = {name: "\n".join(values) for name, values in found.items()}
 
-    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+    async def send_request(
+        self, method: str, path: str, body: Any = None, media: str = JSON, **query: str
+    ) -> RequestResult:
         return await self._simulation.send(self._headers, method, path, body, media, **query)
 
 

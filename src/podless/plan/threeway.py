@@ -39,8 +39,8 @@ def read_last_applied(current: Object) -> Object:
     text = ((current.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     if not text:
         return {}
-    found = serializer.decode_json(str(text).encode())
-    return found if isinstance(found, dict) else {}
+    state = serializer.decode_json(str(text).encode())
+    return state if isinstance(state, dict) else {}
 
 
 # JSON merge patches, for custom kinds
@@ -48,51 +48,51 @@ def read_last_applied(current: Object) -> Object:
 
 def make_merge_patch(original: Object, modified: Object, current: Object) -> Object:
     """Return the three-way JSON merge patch."""
-    return _join(_changes(current, modified), _deletions(original, modified))
+    return _merge_maps(_find_changes(current, modified), _find_deletions(original, modified))
 
 
-def _changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
+def _find_changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
     """Return the fields to set. Nulls are left out, as kubectl does."""
     patch: Object = {}
     for key, value in modified.items():
         before = current.get(key)
         if isinstance(value, dict) and isinstance(before, dict):
-            if inner := _changes(before, value):
+            if inner := _find_changes(before, value):
                 patch[key] = inner
-        elif value is not None and (key not in current or not _same(before, value)):
+        elif value is not None and (key not in current or not _is_same(before, value)):
             patch[key] = value
     return patch
 
 
-def _deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
+def _find_deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
     """Return nulls for the fields to delete."""
     patch: Object = {}
     for key, value in original.items():
         after = modified.get(key)
         if key not in modified or (after is None and value is not None):
             patch[key] = None
-        elif isinstance(value, dict) and isinstance(after, dict) and (inner := _deletions(value, after)):
+        elif isinstance(value, dict) and isinstance(after, dict) and (inner := _find_deletions(value, after)):
             patch[key] = inner
     return patch
 
 
-def _join(one: Object, other: Object) -> Object:
+def _merge_maps(first: Object, second: Object) -> Object:
     """Merge two patches. The second one wins."""
-    joined = dict(one)
-    for key, value in other.items():
+    joined = dict(first)
+    for key, value in second.items():
         before = joined.get(key)
-        joined[key] = _join(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        joined[key] = _merge_maps(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return joined
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(first: Any, second: Any) -> bool:
     """Return whether two values have equal JSON; True is not 1."""
-    return (type(one) is type(other) and bool(one == other)) or (
-        isinstance(one, int | float)
-        and isinstance(other, int | float)
-        and not isinstance(one, bool)
-        and not isinstance(other, bool)
-        and one == other
+    return (type(first) is type(second) and bool(first == second)) or (
+        isinstance(first, int | float)
+        and isinstance(second, int | float)
+        and not isinstance(first, bool)
+        and not isinstance(second, bool)
+        and first == second
     )
 
 
@@ -111,7 +111,7 @@ class _PatchRule(NamedTuple):
 _FREE = _PatchRule(None, None, False, False)
 
 
-class _Wanted(NamedTuple):
+class _DiffParts(NamedTuple):
     """The wanted parts of a difference: changes, deletions, and the order of lists."""
 
     changes: bool
@@ -119,102 +119,106 @@ class _Wanted(NamedTuple):
     order: bool
 
 
-_DELTA = _Wanted(changes=True, deletions=False, order=True)
-_GONE = _Wanted(changes=False, deletions=True, order=False)
+_DELTA = _DiffParts(changes=True, deletions=False, order=True)
+_DELETIONS = _DiffParts(changes=False, deletions=True, order=False)
 
 
 def make_strategic_patch(original: Object, modified: Object, current: Object, struct: Struct) -> Object:
     """Return the three-way strategic merge patch of a built-in kind."""
     delta = _diff_maps(current, modified, struct, _DELTA, retain=False)
-    gone = _diff_maps(original, modified, struct, _GONE, retain=False)
-    return _merge_patches(gone, delta, struct)
+    deletions = _diff_maps(original, modified, struct, _DELETIONS, retain=False)
+    return _merge_patches(deletions, delta, struct)
 
 
-def _rule(struct: Struct | None, name: str) -> _PatchRule:
+def _find_rule(struct: Struct | None, name: str) -> _PatchRule:
     """Return how a field of a struct is patched."""
     if struct is None:
         return _FREE
     for field in struct:
         if field.name == name:
-            inner: GoType | None = field.type
-            listed = isinstance(inner, ListOf)
-            while isinstance(inner, ListOf | MapOf | Union):
-                inner = inner.forms.get(dict) if isinstance(inner, Union) else inner.item
-            held = inner if isinstance(inner, Struct) and not isinstance(inner, Raw) else None
+            type_: GoType | None = field.type
+            listed = isinstance(type_, ListOf)
+            while isinstance(type_, ListOf | MapOf | Union):
+                type_ = type_.forms.get(dict) if isinstance(type_, Union) else type_.item
+            item_struct = type_ if isinstance(type_, Struct) and not isinstance(type_, Raw) else None
             strategies = field.patch.split(",")
             merge = field.merge if listed and "merge" in strategies else None
-            return _PatchRule(held, merge, "replace" in strategies, "retainKeys" in strategies)
+            return _PatchRule(item_struct, merge, "replace" in strategies, "retainKeys" in strategies)
     return _FREE
 
 
 def _diff_maps(
-    before: Mapping[str, Any], after: Mapping[str, Any], struct: Struct | None, wanted: _Wanted, *, retain: bool
+    before: Mapping[str, Any], after: Mapping[str, Any], struct: Struct | None, parts: _DiffParts, *, retain: bool
 ) -> Object:
     patch: Object = {}
     for key, old in before.items():
         if key not in after:
-            if wanted.deletions:
+            if parts.deletions:
                 patch[key] = None
             continue
-        new, rule = after[key], _rule(struct, key)
+        new, rule = after[key], _find_rule(struct, key)
         if isinstance(old, dict) and isinstance(new, dict) and not rule.replace:
-            if inner := _diff_maps(old, new, rule.struct, wanted, retain=rule.retain):
+            if inner := _diff_maps(old, new, rule.struct, parts, retain=rule.retain):
                 patch[key] = inner
         elif isinstance(old, list) and isinstance(new, list) and rule.merge is not None:
-            _diff_lists(patch, key, old, new, rule, wanted)
-        elif wanted.changes and not _same(old, new):
+            _diff_lists(patch, key, old, new, rule, parts)
+        elif parts.changes and not _is_same(old, new):
             patch[key] = new
-    if wanted.changes:
+    if parts.changes:
         patch |= {key: value for key, value in after.items() if key not in before}
         if retain and patch:
             patch[_RETAIN] = sorted(after)
     return patch
 
 
-def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, wanted: _Wanted) -> None:
+def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, parts: _DiffParts) -> None:
     """Add the difference of two merged lists to a patch."""
     merge = rule.merge or ""
     if not merge or any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):
         if merge:  # the list lacks its merge key; the server reports that
-            if wanted.changes and old != new:
+            if parts.changes and old != new:
                 patch[key] = new
             return
-        added = [item for item in new if item not in old] if wanted.changes else []
-        removed = [item for item in old if item not in new] if wanted.deletions else []
+        added = [item for item in new if item not in old] if parts.changes else []
+        removed = [item for item in old if item not in new] if parts.deletions else []
         if added:
             patch[key] = added
         if removed:
             patch[_DELETE + key] = removed
-        if wanted.order and (added or [item for item in old if item in new] != list(new)):
+        if parts.order and (added or [item for item in old if item in new] != list(new)):
             patch[_ORDER + key] = list(new)
         return
-    known = {_hashed(item[merge]): item for item in old}
+    old_by_key = {_make_key(item[merge]): item for item in old}
     changed: list[Any] = []
     for item in new:
-        before = known.get(_hashed(item[merge]))
+        before = old_by_key.get(_make_key(item[merge]))
         if before is None:
-            if wanted.changes:
+            if parts.changes:
                 changed.append(item)
-        elif inner := _diff_maps(before, item, rule.struct, wanted, retain=rule.retain):
+        elif inner := _diff_maps(before, item, rule.struct, parts, retain=rule.retain):
             changed.append({**inner, merge: item[merge]})
-    there = {_hashed(item[merge]) for item in new}
-    if wanted.deletions:
-        changed += [{_DIRECTIVE: "delete", merge: item[merge]} for item in old if _hashed(item[merge]) not in there]
+    new_keys = {_make_key(item[merge]) for item in new}
+    if parts.deletions:
+        changed += [
+            {_DIRECTIVE: "delete", merge: item[merge]} for item in old if _make_key(item[merge]) not in new_keys
+        ]
     if changed:
         patch[key] = changed
-    if wanted.order and (changed or [_hashed(item[merge]) for item in old] != [_hashed(item[merge]) for item in new]):
+    if parts.order and (
+        changed or [_make_key(item[merge]) for item in old] != [_make_key(item[merge]) for item in new]
+    ):
         patch[_ORDER + key] = [{merge: item[merge]} for item in new]
 
 
-def _hashed(value: Any) -> tuple[str, Any]:
+def _make_key(value: Any) -> tuple[str, Any]:
     return type(value).__name__, value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object:
+def _merge_patches(deletions: Object, delta: Object, struct: Struct | None) -> Object:
     """Return a patch with the effects of both."""
-    patch = dict(gone)
+    patch = dict(deletions)
     for key, value in delta.items():
-        before, rule = patch.get(key), _rule(struct, key)
+        before, rule = patch.get(key), _find_rule(struct, key)
         if isinstance(before, dict) and isinstance(value, dict):
             patch[key] = _merge_patches(before, value, rule.struct)
         elif isinstance(before, list) and isinstance(value, list) and rule.merge:
@@ -224,13 +228,13 @@ def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object
     return patch
 
 
-def _merge_items(gone: list[Any], delta: list[Any], rule: _PatchRule, order: Sequence[Any]) -> list[Any]:
+def _merge_items(deletions: list[Any], delta: list[Any], rule: _PatchRule, order: Sequence[Any]) -> list[Any]:
     """Merge the patches of a list's items, in the wanted order; a server rejects any other."""
     merge = rule.merge or ""
-    left = {_hashed(item[merge]): item for item in gone}
+    remaining = {_make_key(item[merge]): item for item in deletions}
     merged = []
     for item in delta:
-        before = left.pop(_hashed(item[merge]), None)
+        before = remaining.pop(_make_key(item[merge]), None)
         merged.append(item if before is None else _merge_patches(before, item, rule.struct))
-    places = {_hashed(item[merge]): place for place, item in enumerate(order)}
-    return sorted([*merged, *left.values()], key=lambda item: places.get(_hashed(item[merge]), len(places)))
+    indexes = {_make_key(item[merge]): index for index, item in enumerate(order)}
+    return sorted([*merged, *remaining.values()], key=lambda item: indexes.get(_make_key(item[merge]), len(indexes)))

@@ -11,7 +11,7 @@ from podless.fields.managers import LAST_APPLIED
 from podless.plan import threeway
 from podless.plan.migrate import migrate_managers
 from podless.plan.options import CLIENT_SIDE, CREATE, REPLACE, PlanOptions
-from podless.plan.requests import APPLY, MERGE, STRATEGIC, Answered, Asker, Endpoint
+from podless.plan.requests import APPLY, MERGE, STRATEGIC, Endpoint, Requester, RequestResult
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
@@ -33,10 +33,10 @@ class PlannedWrite(NamedTuple):
     warnings: tuple[str, ...]
 
 
-async def read_object(asker: Asker, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
+async def read_object(asker: Requester, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
     """Return an object, None if it does not exist. Raises Refused, RemoteError."""
     try:
-        return (await asker.ask("GET", endpoint.path(namespace, name))).obj
+        return (await asker.send_request("GET", endpoint.path(namespace, name))).obj
     except Refused as refused:
         if refused.code == 404:
             return None
@@ -44,7 +44,7 @@ async def read_object(asker: Asker, endpoint: Endpoint, namespace: str, name: st
 
 
 async def write_object(
-    asker: Asker,
+    asker: Requester,
     endpoint: Endpoint,
     obj: Object,
     before: Object | None,
@@ -71,24 +71,24 @@ async def write_object(
     query = {"fieldManager": options.field_manager, **_STRICT}
     path = endpoint.path(namespace, name)
     if options.mode == CREATE:
-        return _written(await asker.ask("POST", endpoint.path(namespace), obj, **query))
+        return _make_result(await asker.send_request("POST", endpoint.path(namespace), obj, **query))
     if options.mode == REPLACE:
         if before is not None and not metadata.get("resourceVersion"):
             obj = _at_revision(obj, before)
-        return _written(await asker.ask("PUT", path, obj, **query))
+        return _make_result(await asker.send_request("PUT", path, obj, **query))
     if options.mode == CLIENT_SIDE:
         return await _apply_client_side(asker, endpoint, obj, before, query, guarded=guarded)
     forced = {"force": "true" if options.force else "false", **query}
-    answered = await asker.ask("PATCH", path, obj, APPLY, **forced)
+    answered = await asker.send_request("PATCH", path, obj, APPLY, **forced)
     if before is not None and await migrate_managers(asker, path, answered.obj, options.field_manager):
         body = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
-        again = await asker.ask("PATCH", path, body, APPLY, **forced)
-        answered = Answered(again.obj, (*answered.warnings, *again.warnings))
-    return _written(answered)
+        repeated = await asker.send_request("PATCH", path, body, APPLY, **forced)
+        answered = RequestResult(repeated.obj, (*answered.warnings, *repeated.warnings))
+    return _make_result(answered)
 
 
-def _written(answered: Answered, *more: str) -> PlannedWrite:
-    return PlannedWrite(answered.obj, tuple(dict.fromkeys((*more, *answered.warnings))))
+def _make_result(answered: RequestResult, *warnings: str) -> PlannedWrite:
+    return PlannedWrite(answered.obj, tuple(dict.fromkeys((*warnings, *answered.warnings))))
 
 
 def _at_revision(obj: Object, before: Object) -> Object:
@@ -104,7 +104,7 @@ def _prune_nulls(value: Any) -> Any:
 
 
 async def _apply_client_side(
-    asker: Asker, endpoint: Endpoint, obj: Object, before: Object | None, query: dict[str, str], *, guarded: bool
+    asker: Requester, endpoint: Endpoint, obj: Object, before: Object | None, query: dict[str, str], *, guarded: bool
 ) -> PlannedWrite:
     """Create the object, or patch it by its last-applied, current and wanted states."""
     metadata = obj.get("metadata") or {}
@@ -113,7 +113,7 @@ async def _apply_client_side(
     plain = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
     wanted = threeway.annotate_applied(plain if guarded else obj)
     if before is None:
-        return _written(await asker.ask("POST", endpoint.path(namespace), _prune_nulls(wanted), **query))
+        return _make_result(await asker.send_request("POST", endpoint.path(namespace), _prune_nulls(wanted), **query))
     warned = []
     if LAST_APPLIED not in (before["metadata"].get("annotations") or {}):
         warned.append(_NO_RECORD.format(plural=endpoint.plural, name=name))
@@ -133,4 +133,6 @@ async def _apply_client_side(
         return PlannedWrite(before, tuple(warned))
     if revision is not None:
         patch = {**patch, "metadata": {**(patch.get("metadata") or {}), "resourceVersion": revision}}
-    return _written(await asker.ask("PATCH", endpoint.path(namespace, name), patch, media, **query), *warned)
+    return _make_result(
+        await asker.send_request("PATCH", endpoint.path(namespace, name), patch, media, **query), *warned
+    )

@@ -25,16 +25,16 @@ LONGEST = 1024  # maximum characters or bytes of an argument of a cached call
 
 
 class BoundedCache(NamedTuple):
-    """A shared cache. name: module and function. most: results kept. size: returns their number. clear: drops all."""
+    """A shared cache. name: module and function. limit: results kept. size: returns their number. clear: drops all."""
 
     name: str
-    most: int
+    limit: int
     size: Callable[[], int]
     clear: Callable[[], None]
 
 
-def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Cache a function as functools.lru_cache(most) does, except for calls with a long text among the arguments.
+def bounded_cache(limit: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Cache a function as functools.lru_cache(limit) does, except for calls with a long text among the arguments.
 
     A function of one argument drops the oldest entry, and accepts it as a positional argument only.
     """
@@ -42,24 +42,24 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name = f"{function.__module__}.{function.__qualname__}"
         if _takes_one(function):
-            answers = _Answers(function, most)
-            CACHES.append(BoundedCache(name, most, answers.__len__, answers.clear))
+            answers = _Answers(function, limit)
+            CACHES.append(BoundedCache(name, limit, answers.__len__, answers.clear))
             return cast(Callable[P, R], answers.__getitem__)
 
-        def short(*args: Any, **kwargs: Any) -> R:
+        def call_short(*args: Any, **kwargs: Any) -> R:
             answer = function(*args, **kwargs)
             for arg in (*args, *kwargs.values()):
                 if arg.__class__ in _TEXTS and len(arg) > LONGEST:
                     raise _UncachedResult(answer)
             return answer
 
-        kept: Any = lru_cache(most)(short)
-        CACHES.append(BoundedCache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
+        cached: Any = lru_cache(limit)(call_short)
+        CACHES.append(BoundedCache(name, limit, lambda: cached.cache_info().currsize, cached.cache_clear))
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                answer: R = kept(*args, **kwargs)
+                answer: R = cached(*args, **kwargs)
                 return answer
             except _UncachedResult as long:
                 return cast(R, long.answer)
@@ -77,18 +77,18 @@ def _takes_one(function: Callable[..., Any]) -> bool:
 class _Answers(dict[Any, Any]):
     """The results of a function of one argument, by the argument: a hit costs a dict lookup and no Python call."""
 
-    __slots__ = ("_function", "_most")
+    __slots__ = ("_function", "_limit")
 
-    def __init__(self, function: Callable[..., Any], most: int) -> None:
+    def __init__(self, function: Callable[..., Any], limit: int) -> None:
         super().__init__()
         self._function: Any = function
-        self._most = most
+        self._limit = limit
 
-    def __missing__(self, question: Any) -> Any:
-        answer = self._function(question)
-        if question.__class__ not in _TEXTS or len(question) <= LONGEST:
-            self[question] = answer
-            while len(self) > self._most:
+    def __missing__(self, argument: Any) -> Any:
+        answer = self._function(argument)
+        if argument.__class__ not in _TEXTS or len(argument) <= LONGEST:
+            self[argument] = answer
+            while len(self) > self._limit:
                 # another thread has removed this entry, or changed the dict meanwhile
                 with suppress(KeyError, RuntimeError, StopIteration):
                     del self[next(iter(self))]  # the oldest entry
@@ -105,7 +105,7 @@ class Droppable(Protocol):
         """
 
 
-class Weighted:
+class WeightAccount:
     """An account of large values by their bytes. Over the total, the values that were not used lately are dropped.
 
     name: module and kind of value. least: minimum bytes of a value. total: bytes of all values together.

@@ -25,7 +25,7 @@ class Clock:
         """Return the present time, in seconds since 1970."""
         return system.time() + self.shift
 
-    def listen(self, listener: Callable[[float], None]) -> Callable[[], None]:
+    def add_listener(self, listener: Callable[[float], None]) -> Callable[[], None]:
         """Call the listener with the seconds of each advance of the clock. The returned function ends this."""
         mark = object()
         self._listeners[mark] = listener
@@ -64,7 +64,7 @@ def utc_now() -> datetime:
 
 def now(ahead: int = 0) -> str:
     """Return the present time in RFC 3339, whole seconds, in UTC. ahead: seconds to add, at most 2**32."""
-    return _moment(int(system.time() + _current().shift) + (min(ahead, _FAR) if ahead else 0))
+    return _format_second(int(system.time() + _current().shift) + (min(ahead, _FAR) if ahead else 0))
 
 
 _FAR = 1 << 32
@@ -72,9 +72,9 @@ _FAR = 1 << 32
 
 def format_time(second: int) -> str:
     """Return a time, in seconds since 1970, in the form of timestamps in objects."""
-    return _moment(second)
+    return _format_second(second)
 
 
 @bounded_cache(4)
-def _moment(second: int) -> str:
+def _format_second(second: int) -> str:
     return system.strftime("%Y-%m-%dT%H:%M:%SZ", system.gmtime(second))

@@ -45,7 +45,7 @@ class Collector:
         self._waits = waits
         self._wait = waits[0]
         self._second = self._last = 0  # maximum objects of these generations
-        self._known = 0  # number of exempt objects after the last run over them
+        self._examined = 0  # number of exempt objects after the last run over them
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop
 
@@ -53,7 +53,7 @@ class Collector:
         """Exempt the objects of the start, because they live as long as the process, and begin to collect."""
         self._loop = asyncio.get_running_loop()
         gc.freeze()
-        self._known = gc.get_freeze_count()
+        self._examined = gc.get_freeze_count()
         gc.set_threshold(*_THRESHOLDS)
         gc.callbacks.append(self._before_run)
         gc.enable()
@@ -65,18 +65,18 @@ class Collector:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _before_run(self, phase: Literal["start", "stop"], about: dict[str, int]) -> None:
+    def _before_run(self, phase: Literal["start", "stop"], info: dict[str, int]) -> None:
         """Exempt all objects if the run would look through too many. Called on any thread, before and after a run."""
         if phase == "stop":
             return
-        young, generation = gc.get_count()[0], about["generation"]
+        young, generation = gc.get_count()[0], info["generation"]
         self._second += young
         if generation == 0:
             if young > self._most:
-                self._exempt()
+                self._exempt_all()
             return
         if self._second > self._most:
-            self._exempt()
+            self._exempt_all()
             return
         self._last += self._second
         self._second = 0
@@ -84,9 +84,9 @@ class Collector:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._limit_last)
         if generation == 2 and self._last > 2 * self._most + self._old:
-            self._exempt()
+            self._exempt_all()
 
-    def _exempt(self) -> None:
+    def _exempt_all(self) -> None:
         gc.freeze()
         self._second = self._last = 0
         with suppress(RuntimeError):
@@ -100,15 +100,15 @@ class Collector:
         if self._last > self._old:
             gc.collect()
             exempt = gc.get_freeze_count()
-            self._exempt()
-            self._known += gc.get_freeze_count() - exempt
+            self._exempt_all()
+            self._examined += gc.get_freeze_count() - exempt
 
     def _await_count(self) -> None:
         if self._timer is None:
-            self._timer = self._loop.call_later(self._wait, self._count)
+            self._timer = self._loop.call_later(self._wait, self._count_exempt)
             self._wait = min(2 * self._wait, self._waits[1])
 
-    def _count(self) -> None:
+    def _count_exempt(self) -> None:
         """Count the exempt objects. End the exemption if few are left; collect them once if they are far too many."""
         self._timer = None
         exempt = gc.get_freeze_count()
@@ -116,11 +116,11 @@ class Collector:
             gc.unfreeze()
             self._last += exempt
             self._wait = self._waits[0]
-            self._known = 0
-        elif exempt - self._known > self._unknown:
+            self._examined = 0
+        elif exempt - self._examined > self._unknown:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self._known = gc.get_freeze_count()
+            self._examined = gc.get_freeze_count()
         else:
             self._await_count()

@@ -23,7 +23,7 @@ class Pause:
     def __init__(self, most: float = MOST) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._wanted = 0  # callers in the present pause
+        self._callers = 0  # callers in the present pause
         self._number = 0  # number of the present pause: `end_pause` ignores numbers of earlier ones
         self._until = 0.0  # processor time at which the present pause ends
 
@@ -31,29 +31,29 @@ class Pause:
         """Pause the collector. Return a number to pass to `end_pause`."""
         with self._lock:
             self._end_if_late()
-            if not self._wanted:
+            if not self._callers:
                 if not gc.isenabled():  # the program has switched it off, and it stays off
                     return -1
                 gc.disable()
                 self._until = time.process_time() + self._most
-            self._wanted += 1
+            self._callers += 1
             return self._number
 
     def end_pause(self, number: int) -> None:
         """End the pause of one caller; the collector runs again after the last."""
         with self._lock:
             if number == self._number:
-                self._wanted -= 1
-                if not self._wanted:
+                self._callers -= 1
+                if not self._callers:
                     self._resume_collector()
             self._end_if_late()
 
     def _end_if_late(self) -> None:
-        if self._wanted and time.process_time() > self._until:
+        if self._callers and time.process_time() > self._until:
             self._resume_collector()
 
     def _resume_collector(self) -> None:
-        self._wanted = 0
+        self._callers = 0
         self._number += 1
         gc.enable()
 

@@ -42,16 +42,16 @@ Times = tuple[float, float]
 class _Callback:
     """A callback that is running. began, seen: time of its first and last sighting.
 
-    called: the function that the loop called. moved, told: counters of the watchdog at the first sighting.
+    called: the function that the loop called. progress, reported: counters of the watchdog at the first sighting.
     """
 
-    __slots__ = ("began", "called", "moved", "seen", "told", "work")
+    __slots__ = ("began", "called", "progress", "reported", "seen", "work")
 
     def __init__(self, called: Function, began: Times, watchdog: Watchdog) -> None:
         self.called = called
         self.began = self.seen = began
-        self.moved = watchdog.moved
-        self.told = watchdog.told
+        self.progress = watchdog.progress
+        self.reported = watchdog.reported
         self.work: Work | None = None
 
 
@@ -75,7 +75,7 @@ class Heartbeat:
         self._clock = system.find_thread_clock()
         self._stacks = Stacks()
         self._ended.acquire()
-        self._send()
+        self._send_beat()
         self._thread = threading.Thread(target=self._sample_loop, name="podless-heartbeat", daemon=True)
         self._thread.start()
 
@@ -93,11 +93,11 @@ class Heartbeat:
         callback = self._callback
         return callback.work if callback is not None else None
 
-    def _send(self) -> None:
+    def _send_beat(self) -> None:
         self._sent += 1
-        self._loop.call_soon_threadsafe(self._beat, self._sent)
+        self._loop.call_soon_threadsafe(self._record_beat, self._sent)
 
-    def _beat(self, number: int) -> None:
+    def _record_beat(self, number: int) -> None:
         """Record, on the loop, that a beat ran."""
         self._beaten = number
         if self._base is None:
@@ -105,54 +105,54 @@ class Heartbeat:
 
     def _sample_loop(self) -> None:
         with _Delay() as delay:
-            every, last = _EVERY, self._now()
+            every, last = _EVERY, self._read_times()
             due = last[0] + every
             while not self._ended.acquire(timeout=every):
-                now, waited = self._now(), delay.read()
+                now, waited = self._read_times(), delay.read_delay()
                 # this thread is late because it got no processor, or because a long call in C held the GIL: subtract
                 # the first
-                kept = min(now[0] - due - waited, now[1] - last[1])
+                gil_time = min(now[0] - due - waited, now[1] - last[1])
                 with suppress(RuntimeError):  # the loop was closed
-                    busy = self._check_once(now, kept if kept > _EVERY else 0.0)
-                    little = not busy and now[1] - last[1] < _LITTLE * (now[0] - last[0])
-                    every = min(every * 2, _IDLE) if little else _EVERY
+                    busy = self._check_once(now, gil_time if gil_time > _EVERY else 0.0)
+                    idle = not busy and now[1] - last[1] < _LITTLE * (now[0] - last[0])
+                    every = min(every * 2, _IDLE) if idle else _EVERY
                 last, due = now, time.perf_counter() + every
 
-    def _now(self) -> Times:
+    def _read_times(self) -> Times:
         now = time.perf_counter()
         return now, time.clock_gettime(self._clock) if self._clock is not None else now
 
-    def _check_once(self, now: Times, kept: float) -> bool:
-        """Check the loop once. kept: seconds for which the loop held the GIL. Return whether a callback is running."""
-        known, told = self._callback, self._watchdog
+    def _check_once(self, now: Times, gil_time: float) -> bool:
+        """Check the loop once, and return whether a callback runs. gil_time: seconds for which it held the GIL."""
+        callback, watchdog = self._callback, self._watchdog
         calls = self._read_calls() if self._beaten != self._sent else []
         called = calls[-1].key if calls else None
-        if known is not None and (known.called, known.moved) != (called, told.moved):
+        if callback is not None and (callback.called, callback.progress) != (called, watchdog.progress):
             self._callback = None
-            self._end(known)
-            known = None
+            self._report_end(callback)
+            callback = None
         if self._beaten == self._sent:
-            self._send()
+            self._send_beat()
         if called is None:
             return False
-        if known is None:
-            self._callback = known = _Callback(called, (now[0] - kept, now[1] - kept), told)
-        known.seen = now
-        if known.work is None and now[0] - known.began[0] > told.long:
-            known.work = _name(calls)
+        if callback is None:
+            self._callback = callback = _Callback(called, (now[0] - gil_time, now[1] - gil_time), watchdog)
+        callback.seen = now
+        if callback.work is None and now[0] - callback.began[0] > watchdog.limit:
+            callback.work = _describe_callback(calls)
         return True
 
-    def _end(self, callback: _Callback) -> None:
+    def _report_end(self, callback: _Callback) -> None:
         """Report a callback that has ended, if it held the loop for long."""
         elapsed, processor = (seen - began for seen, began in zip(callback.seen, callback.began, strict=True))
         if callback.work is not None:
             self._loop.call_soon_threadsafe(
-                self._watchdog.tell_callback, elapsed, processor, callback.work, callback.told
+                self._watchdog.report_callback, elapsed, processor, callback.work, callback.reported
             )
 
     def _read_calls(self) -> list[StackFrame]:
         """Return the call stack of the present callback, innermost first; empty while the loop waits."""
-        calls = self._stacks.read(self._ident)
+        calls = self._stacks.read_stack(self._ident)
         if not is_whole(calls) or self._base is None:
             return calls
         if calls and calls[-1].file == slices.__file__:
@@ -180,14 +180,14 @@ def _find_base() -> tuple[int, Function]:
     return depth, base
 
 
-def _name(calls: list[StackFrame]) -> Work:
+def _describe_callback(calls: list[StackFrame]) -> Work:
     """Return the description of a callback: the first function of podless that it called, and the present line."""
     ours = [call for call in calls if _PACKAGE in Path(call.file).parents and call.file not in _RUN]
     outer, inner = (ours[-1], ours[0]) if ours else (calls[-1], calls[0])
-    return Work("callback", f"{_module(outer)}.{outer.function}", "", f"at {_module(inner)}:{inner.line}")
+    return Work("callback", f"{_module_of(outer)}.{outer.function}", "", f"at {_module_of(inner)}:{inner.line}")
 
 
-def _module(call: StackFrame) -> str:
+def _module_of(call: StackFrame) -> str:
     """Return the name of a frame's module, without "podless." for our own."""
     path = Path(call.file)
     path = path.relative_to(_PACKAGE) if _PACKAGE in path.parents else Path(path.name)
@@ -204,14 +204,14 @@ class _Delay:
             self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
 
     def __enter__(self) -> _Delay:
-        self.read()
+        self.read_delay()
         return self
 
     def __exit__(self, *raised: object) -> None:
         if self._file is not None:
             os.close(self._file)
 
-    def read(self) -> float:
+    def read_delay(self) -> float:
         """Return the seconds since the last call, 0 if the system does not report them."""
         if self._file is None:
             return 0.0

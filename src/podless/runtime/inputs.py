@@ -36,11 +36,11 @@ def read_path(path: Path) -> bytes:
         return b"".join(read_pieces(file, str(path), MOST))
 
 
-def read_pieces(file: BinaryIO, name: str, most: int) -> Iterator[bytes]:
-    """Yield the pieces of a stream. Raises BadInput if it has more than `most` bytes, OSError."""
+def read_pieces(file: BinaryIO, name: str, limit: int) -> Iterator[bytes]:
+    """Yield the pieces of a stream. Raises BadInput if it has more than `limit` bytes, OSError."""
     size = 0
     while piece := file.read(_PIECE):
         size += len(piece)
-        if size > most:
-            raise BadInput(f"{name}: longer than {most >> 20} MiB; save it in a file, and name the file")
+        if size > limit:
+            raise BadInput(f"{name}: longer than {limit >> 20} MiB; save it in a file, and name the file")
         yield piece

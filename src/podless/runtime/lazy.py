@@ -18,9 +18,9 @@ class Late:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self._module), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(import_module(self._module), name)
+        setattr(self, name, value)
+        return value
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -34,14 +34,14 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         if name == home:
             raise ValueError(f"{package}: {name} is in a module of the same name")
 
-    def get(name: str) -> Any:
+    def import_name(name: str) -> Any:
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{home}")
-        for one, place in homes.items():
-            if place == home:  # next time Python finds the name without this function
-                setattr(sys.modules[package], one, getattr(module, one))
+        for other, other_home in homes.items():
+            if other_home == home:  # next time Python finds the name without this function
+                setattr(sys.modules[package], other, getattr(module, other))
         return getattr(module, name)
 
-    return get
+    return import_name

@@ -26,39 +26,39 @@ _ABSENT = object()
 class Draft:
     """The lazy values of a piece of work off the loop. whole: it may compute values that belong in advance."""
 
-    __slots__ = ("_made", "_whole")
+    __slots__ = ("_in_advance", "_values")
 
     strict: ClassVar[bool] = False
 
-    def __init__(self, *, whole: bool = False) -> None:
-        self._whole = whole
+    def __init__(self, *, in_advance: bool = False) -> None:
+        self._in_advance = in_advance
         # (id of the holder, key) -> (function that publishes the value, holder, value)
-        self._made: dict[tuple[int, Any], tuple[Callable[[Any, Any, Any], None], Any, Any]] = {}
+        self._values: dict[tuple[int, Any], tuple[Callable[[Any, Any, Any], None], Any, Any]] = {}
 
     def make_value(
         self, put: Callable[[Any, Any, Any], None], holder: Any, key: Any, make: Callable[[], Any], needed: bool
     ) -> Any:
         """Return the value for a key of a holder, made once for this draft."""
-        place = id(holder), key
-        found = self._made.get(place)
-        if found is None:
-            if needed and self.strict and not self._whole:
+        slot = id(holder), key
+        entry = self._values.get(slot)
+        if entry is None:
+            if needed and self.strict and not self._in_advance:
                 raise AssertionError(f"off the loop: {key!r} of {type(holder).__name__} was not made beforehand")
-            found = self._made.setdefault(place, (put, holder, make()))
-        return found[2]
+            entry = self._values.setdefault(slot, (put, holder, make()))
+        return entry[2]
 
     def find_value(self, holder: Any, key: Any) -> Any:
         """Return the value for a key of a holder if this draft has it, or None."""
-        found = self._made.get((id(holder), key))
-        return None if found is None else found[2]
+        entry = self._values.get((id(holder), key))
+        return None if entry is None else entry[2]
 
     def values(self) -> list[Any]:
         """Return all values of the draft."""
-        return [value for _, _, value in self._made.values()]
+        return [value for _, _, value in self._values.values()]
 
     def publish_values(self) -> None:
         """Store all values in their holders. Call it on the loop."""
-        for (_, key), (put, holder, value) in self._made.items():
+        for (_, key), (put, holder, value) in self._values.items():
             put(holder, key, value)
 
 
@@ -78,7 +78,7 @@ def begin_work() -> None:
 @contextmanager
 def draft_values() -> Iterator[Draft]:
     """Collect the lazy values that are computed in this context in a draft, which the loop can publish."""
-    draft = Draft(whole=True)
+    draft = Draft(in_advance=True)
     token = _draft.set(draft)
     try:
         yield draft
@@ -98,17 +98,17 @@ def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed:
             found = draft.make_value(dict.__setitem__, table, key, make, needed)
         else:
             found = table.setdefault(key, make())
-    kept: T = found
-    return kept
+    value: T = found
+    return value
 
 
 def find_value(table: dict[Any, Any], key: Any) -> Any:
     """Return the value for a key of a table, or of the present draft; None if there is none."""
-    found = table.get(key, _ABSENT)
-    if found is _ABSENT:
+    value = table.get(key, _ABSENT)
+    if value is _ABSENT:
         draft = _draft.get()
         return None if draft is None else draft.find_value(table, key)
-    return found
+    return value
 
 
 def remember_value(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
@@ -121,11 +121,11 @@ def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
     draft = _draft.get()
     if draft is None:
         return table
-    private: dict[Any, Any] = draft.make_value(_nowhere, table, "own", dict, False)
+    private: dict[Any, Any] = draft.make_value(_publish_nothing, table, "own", dict, False)
     return private
 
 
-def _nowhere(holder: Any, key: Any, value: Any) -> None:
+def _publish_nothing(holder: Any, key: Any, value: Any) -> None:
     """Publish nothing: private tables end with their work."""
 
 

@@ -64,9 +64,9 @@ class Section:
 _NONE: Any = MISSING
 
 
-def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], Any] = _NONE, **more: Any) -> Any:
-    """Declare a dataclass field as an option. value or factory: its default; more: other fields of Option."""
-    return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **more)})
+def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], Any] = _NONE, **declaration: Any) -> Any:
+    """Declare a dataclass field as an option. value or factory: its default; declaration: other fields of Option."""
+    return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **declaration)})
 
 
 def section(of: type, title: str, about: str = "", *, given: tuple[str, ...] = (), factory: Any = _NONE) -> Any:
@@ -131,10 +131,10 @@ def parse_duration(text: str) -> float:
     """Parse numbers with units, such as 1h30m or 90s, and return seconds. Raises ValueError."""
     total, rest = 0.0, text
     for unit, seconds in _UNITS.items():
-        given, sign, after = rest.partition(unit)
-        whole, _, fraction = given.partition(".")
+        number, sign, after = rest.partition(unit)
+        whole, _, fraction = number.partition(".")
         if sign and whole.isascii() and whole.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
-            total, rest = total + float(given) * seconds, after
+            total, rest = total + float(number) * seconds, after
     if rest or total <= 0:
         raise ValueError("expected a duration such as 1h, 30m or 1h30m")
     return total

@@ -13,37 +13,37 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from podless.runtime.rest import Rest
-from podless.runtime.slices import Pull, Slices
+from podless.runtime.slices import SlicedIterator, Slices
 
 T = TypeVar("T")
 
-ALL = 1.0  # seconds; more than one iteration has, so it ends the iteration
+WHOLE_TURN = 1.0  # seconds; more than one iteration has, so it ends the iteration
 _TURN = 0.001  # seconds of work in one iteration of the loop; it ends after the piece that exceeds this
-_PIECE = 0.001  # seconds of the caller's work on items of `slices` before a pause
-_SECONDS = 10.0  # seconds of processor time to make one item of a `pull`
+_PIECE = 0.001  # seconds of the caller's work on items of `iterate_slices` before a pause
+_SECONDS = 10.0  # seconds of processor time to make one item of a `slice_iterator`
 _LOOK = 32  # maximum items between two checks of the clock
 
 
 class Pace:
     """The pending work of each user, done when the loop has time."""
 
-    __slots__ = ("_alone", "_due", "_queues", "_rest", "_slices")
+    __slots__ = ("_due", "_locks", "_queues", "_rest", "_slices")
 
     def __init__(self) -> None:
         self._slices = Slices(_SECONDS)
         self._rest = Rest()
         self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # in order: the first user is next
         self._due = False
-        self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock_of(self, user: str) -> asyncio.Lock:
         """Return the lock that serializes memory-intensive work of a user's watches.
 
         It exists as long as a watch refers to it.
         """
-        lock = self._alone.get(user)
+        lock = self._locks.get(user)
         if lock is None:
-            lock = self._alone[user] = asyncio.Lock()
+            lock = self._locks[user] = asyncio.Lock()
         return lock
 
     def run_soon(self, user: str, work: Callable[[], float | None]) -> None:
@@ -52,22 +52,22 @@ class Pace:
         if queue is None:
             queue = self._queues[user] = deque()
         queue.append(work)
-        self._again()
+        self._schedule_turn()
 
     async def wait_turn(self, user: str) -> None:
         """Wait for this user's next turn, which is enough for some milliseconds of work."""
         turn = asyncio.get_running_loop().create_future()
 
-        def go() -> float:
+        def begin_turn() -> float:
             if not turn.done():
                 turn.set_result(None)
-                return ALL
+                return WHOLE_TURN
             return 0.0
 
-        self.run_soon(user, go)
+        self.run_soon(user, begin_turn)
         await turn
 
-    async def slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+    async def iterate_slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
         """Yield items in slices, with a pause when the caller's work on them has taken a while."""
         until = time.perf_counter() + _PIECE
         start, look = 0, 1
@@ -80,16 +80,16 @@ class Pace:
             yield items[start : start + look]
             start += look
 
-    def pull(self, source: Iterator[T]) -> Pull[T]:
+    def slice_iterator(self, source: Iterator[T]) -> SlicedIterator[T]:
         """Return a puller that makes the items of an iterator in slices."""
-        return Pull(self._slices, source)
+        return SlicedIterator(self._slices, source)
 
-    def _again(self) -> None:
+    def _schedule_turn(self) -> None:
         if not self._due:
             self._due = True
-            asyncio.get_running_loop().call_soon(self._turn)
+            asyncio.get_running_loop().call_soon(self._run_turn)
 
-    def _turn(self) -> None:
+    def _run_turn(self) -> None:
         self._due = False
         began = time.perf_counter()
         until = began + _TURN
@@ -104,4 +104,4 @@ class Pace:
                 break
         if self._queues and not self._due:
             self._due = True
-            self._rest.call_after_rest(time.perf_counter() - began, self._turn)
+            self._rest.call_after_rest(time.perf_counter() - began, self._run_turn)

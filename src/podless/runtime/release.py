@@ -45,9 +45,9 @@ class Release:
         """
         return not ahead or (bool(self.name) and covers(f"{ahead}-", self.minor))
 
-    def word(self, field: str, said: str) -> str:
+    def word_error(self, field: str, text: str) -> str:
         """Return the text of a field error, given the text of the newest release."""
-        return self.wording(field, said) if self.wording is not None else said
+        return self.wording(field, text) if self.wording is not None else text
 
 
 # "": allowed by all releases
@@ -71,23 +71,23 @@ def covers(span: str, minor: int) -> bool:
 
     Raises ValueError for an invalid span.
     """
-    return not span or any(_within(part, minor) for part in span.split(","))
+    return not span or any(_is_within(part, minor) for part in span.split(","))
 
 
-def describe_span(held: Collection[str], among: Sequence[str]) -> str:
+def describe_span(names: Collection[str], releases: Sequence[str]) -> str:
     """Return some of several releases as a span; neighbours among them become a range."""
     runs: list[list[str]] = []
     last = -2
-    for place, name in enumerate(among):
-        if name in held:
-            if place != last + 1:
+    for index, name in enumerate(releases):
+        if name in names:
+            if index != last + 1:
                 runs.append([])
             runs[-1].append(name)
-            last = place
+            last = index
     return ",".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-class Notes:
+class ReleaseRecorder:
     """Records what code asks of a release. Another release with the same answers gives the same result.
 
     As a context manager, it sets the release and records questions. A cache of values that depend on the release must
@@ -99,10 +99,10 @@ class Notes:
     def __init__(self, release: Release) -> None:
         self._plain = release
         self._token: Token[Release] | None = None
-        self._names = _Noted(release.without)
+        self._names = _RecordedNames(release.without)
         self._spans: set[str] = set()
         self._words: set[tuple[str, str]] = set()
-        self.release = replace(release, without=self._names, wording=self._word)
+        self.release = replace(release, without=self._names, wording=self._word_error)
 
     def __enter__(self) -> Self:
         self._token = CURRENT.set(self.release)
@@ -129,15 +129,15 @@ class Notes:
         return (
             all(other.has(name) == plain.has(name) for name in self._names.asked)
             and all(other.covers(span) == plain.covers(span) for span in self._spans)
-            and all(other.word(*words) == plain.word(*words) for words in self._words)
+            and all(other.word_error(*words) == plain.word_error(*words) for words in self._words)
         )
 
-    def _word(self, field: str, said: str) -> str:
-        self._words.add((field, said))
-        return self._plain.word(field, said)
+    def _word_error(self, field: str, text: str) -> str:
+        self._words.add((field, text))
+        return self._plain.word_error(field, text)
 
 
-class _Noted(frozenset[str]):
+class _RecordedNames(frozenset[str]):
     """The features that a release lacks; records each lookup."""
 
     def __init__(self, _: frozenset[str]) -> None:
@@ -148,14 +148,14 @@ class _Noted(frozenset[str]):
         return super().__contains__(name)
 
 
-def _within(part: str, minor: int) -> bool:
-    first, dash, last = part.partition("-")
+def _is_within(span: str, minor: int) -> bool:
+    first, dash, last = span.partition("-")
     if not dash:
-        return minor == _minor(first)
-    return (not first or _minor(first) <= minor) and (not last or minor <= _minor(last))
+        return minor == _parse_minor(first)
+    return (not first or _parse_minor(first) <= minor) and (not last or minor <= _parse_minor(last))
 
 
-def _minor(text: str) -> int:
+def _parse_minor(text: str) -> int:
     major, dot, minor = text.partition(".")
     if major != "1" or not dot or not minor.isdigit():
         raise ValueError(f"{text!r} is not a release such as 1.36")

@@ -31,10 +31,10 @@ SLICE: Final = 0.001  # seconds of processor time
 _SUSPENDED: Final = object()  # returned by a greenlet whose slice is used up
 _RAISED: Final = object()
 _NOTHING: Final = object()
-_KEPT: Final = 8  # idle workers that are kept; making one takes ten times as long as most work
+_IDLE_MOST: Final = 8  # idle workers that are kept; making one takes ten times as long as most work
 
 
-class _Cut(BaseException):
+class _Cancelled(BaseException):
     """Ends suspended work whose request was cancelled."""
 
 
@@ -49,31 +49,31 @@ class _Worker(greenlet):
     spent: seconds of the earlier slices. took: seconds of the last slice. most: limit of seconds for all slices.
     """
 
-    def __init__(self, most: float) -> None:
+    def __init__(self, limit: float) -> None:
         super().__init__()
         self.loop = getcurrent()
         self.work: Callable[..., Any] | None = None
-        self.about: tuple[Any, ...] = ()
+        self.args: tuple[Any, ...] = ()
         self.raised: BaseException | None = None
         self.began = self.spent = self.took = 0.0
-        self.most = most
+        self.limit = limit
 
     def run(self) -> None:
         """Run work each time the loop switches here, and switch back with its result or _RAISED."""
-        give = self.loop.switch
+        switch_back = self.loop.switch
         while True:
-            work, about = self.work, self.about
+            work, args = self.work, self.args
             assert work is not None
             try:
-                found = work(*about)
+                result = work(*args)
             except BaseException as error:
-                self.raised, found = error, _RAISED
-            self.work, self.about = None, ()
-            del work, about
-            give(found)
-            del found
+                self.raised, result = error, _RAISED
+            self.work, self.args = None, ()
+            del work, args
+            switch_back(result)
+            del result
 
-    def fail(self) -> NoReturn:
+    def raise_error(self) -> NoReturn:
         """Raise the exception of the work."""
         assert self.raised is not None
         raise self.raised
@@ -86,7 +86,7 @@ class _Worker(greenlet):
         elif now - self.began > SLICE:
             self.took = now - self.began
             self.spent += self.took
-            if self.spent > self.most:
+            if self.spent > self.limit:
                 raise Timeout(LATE, {})
             self.loop.switch(_SUSPENDED)
             self.began = time.thread_time()
@@ -123,26 +123,26 @@ class Slices:
         self._rest = Rest()
         self._took = 0.0  # seconds of the longest slice since the last rest
 
-    async def run(self, work: Callable[..., R], *about: Any) -> R:
+    async def run(self, work: Callable[..., R], *args: Any) -> R:
         """Run work and return its result. Raises the error of the work, and Timeout beyond the limit."""
         if type(getcurrent()) is _Worker:
-            return work(*about)  # the caller is sliced already
+            return work(*args)  # the caller is sliced already
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
-        worker.work, worker.about = work, about
+        worker.work, worker.args = work, args
         worker.began = 0.0
         worker.gr_context = copy_context()
-        found = worker.switch()
-        if found is _SUSPENDED or found is _RAISED:
-            found = await self._finish(worker, found)
+        result = worker.switch()
+        if result is _SUSPENDED or result is _RAISED:
+            result = await self._run_remaining(worker, result)
         else:
             self._idle.append(worker)
-        return found  # type: ignore[no-any-return]
+        return result  # type: ignore[no-any-return]
 
-    def drive(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
+    def slice_coroutine(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
         """Return a coroutine that runs each step of another one (the code between two awaits) in slices."""
-        return _Driven(self, work, copy_context())
+        return _SlicedCoroutine(self, work, copy_context())
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None] | None:
+    def begin_coroutine(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None] | None:
         """Run the first step of a coroutine inside the caller's sliced work.
 
         Returns the rest, which the caller must await; None if the coroutine has ended.
@@ -153,69 +153,69 @@ class Slices:
             return None
         context = getcurrent().gr_context
         assert context is not None
-        return _Begun(self, work, context, waited)
+        return _BegunCoroutine(self, work, context, waited)
 
-    async def _finish(self, worker: _Worker, found: object) -> Any:
+    async def _run_remaining(self, worker: _Worker, result: object) -> Any:
         """Run the remaining slices of suspended work. Returns its result, or raises its error."""
         try:
-            if found is _SUSPENDED:
+            if result is _SUSPENDED:
                 with pause_gc():
-                    while found is _SUSPENDED:
-                        await self.turn(worker.took)
-                        found = worker.switch()
-            return found if found is not _RAISED else worker.fail()
+                    while result is _SUSPENDED:
+                        await self.request_turn(worker.took)
+                        result = worker.switch()
+            return result if result is not _RAISED else worker.raise_error()
         finally:
-            self.release(worker)
+            self.release_worker(worker)
 
     def take_worker(self, context: Context) -> _Worker:
-        """Return a worker for work in a context; give it back with `release` or `keep`."""
+        """Return a worker for work in a context; give it back with `release_worker` or `keep_worker`."""
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.began = 0.0
         worker.gr_context = context
         return worker
 
-    def release(self, worker: _Worker) -> None:
+    def release_worker(self, worker: _Worker) -> None:
         """Take back a worker. Unfinished work ends with _Cut, because its request was cancelled."""
         if worker.work is not None:
-            worker.throw(_Cut())
+            worker.throw(_Cancelled())
             while worker.work is not None:  # cleanup code of the work may be suspended as well
                 worker.switch()
         worker.raised = worker.gr_context = None
         worker.spent = 0.0
-        if len(self._idle) < _KEPT:
+        if len(self._idle) < _IDLE_MOST:
             self._idle.append(worker)
 
-    def keep(self, worker: _Worker) -> None:
+    def keep_worker(self, worker: _Worker) -> None:
         """Take back a worker whose work ended in its first slice."""
         worker.gr_context = None
-        if len(self._idle) < _KEPT:
+        if len(self._idle) < _IDLE_MOST:
             self._idle.append(worker)
 
-    def turn(self, took: float) -> asyncio.Future[None]:
+    def request_turn(self, took: float) -> asyncio.Future[None]:
         """Return a future that is done when the next slice may start. took: seconds of the slice that has ended."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
-            self._rest.call_after_rest(took, self._wake)
+            self._rest.call_after_rest(took, self._wake_next)
         else:
             self._took = max(self._took, took)
-        turn: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(turn)
-        return turn
+        start: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(start)
+        return start
 
-    def _wake(self) -> None:
+    def _wake_next(self) -> None:
         """Resume the work that has waited longest."""
         while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():  # done: its request was cancelled
-                turn.set_result(None)
+            waiting = self._waiting.popleft()
+            if not waiting.done():  # done: its request was cancelled
+                waiting.set_result(None)
                 break
         if self._waiting:
             took, self._took = self._took, 0.0
-            self._rest.call_after_rest(took, self._wake)
+            self._rest.call_after_rest(took, self._wake_next)
 
 
-class Pull(Generic[R]):
-    """Makes the items of an iterator in slices. Call `next` again until an item is complete."""
+class SlicedIterator(Generic[R]):
+    """Makes the items of an iterator in slices. Call `next_item` again until an item is complete."""
 
     __slots__ = ("_slices", "_source", "_worker")
 
@@ -224,32 +224,32 @@ class Pull(Generic[R]):
         self._source = source
         self._worker: _Worker | None = None  # kept from the first item to the last
 
-    def next(self) -> R | None:
+    def next_item(self) -> R | None:
         """Return the next item, None at the end. Raises Incomplete if it needs another slice: call it later again."""
         worker = self._worker
         if worker is None:
             worker = self._worker = self._slices.take_worker(copy_context())
         if worker.work is None:
             worker.began = worker.spent = 0.0
-            worker.work, worker.about = next, (self._source, None)
-        found: Any = worker.switch()
-        if found is _SUSPENDED:
+            worker.work, worker.args = next, (self._source, None)
+        item: Any = worker.switch()
+        if item is _SUSPENDED:
             raise Incomplete
-        if found is None or found is _RAISED:
+        if item is None or item is _RAISED:
             try:
-                return None if found is None else worker.fail()
+                return None if item is None else worker.raise_error()
             finally:
                 self.close()
-        return found  # type: ignore[no-any-return]
+        return item  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """End the iteration, and release the worker."""
         worker, self._worker = self._worker, None
         if worker is not None:
-            self._slices.release(worker)
+            self._slices.release_worker(worker)
 
 
-class _Driven(Coroutine[Any, Any, R]):
+class _SlicedCoroutine(Coroutine[Any, Any, R]):
     """A coroutine whose steps run in slices.
 
     It has its own context, so that suspended steps see what earlier steps have set.
@@ -267,13 +267,13 @@ class _Driven(Coroutine[Any, Any, R]):
     def send(self, value: Any) -> Any:
         """Run the next step, or the next slice of one."""
         if self._worker is not None:
-            return self._after(self._worker, self._worker.switch())
-        return self._step(self._work.send, value)
+            return self._handle_result(self._worker, self._worker.switch())
+        return self._run_step(self._work.send, value)
 
     def __next__(self) -> Any:
         return self.send(None)
 
-    def __iter__(self) -> _Driven[R]:
+    def __iter__(self) -> _SlicedCoroutine[R]:
         return self
 
     def __await__(self) -> Generator[Any, Any, R]:
@@ -283,14 +283,14 @@ class _Driven(Coroutine[Any, Any, R]):
         """Start a step with an exception, or resume a suspended step with it."""
         error: Any = type_ if value is None else value
         if self._worker is not None:
-            return self._after(self._worker, self._worker.throw(error))
-        return self._step(self._work.throw, error)
+            return self._handle_result(self._worker, self._worker.throw(error))
+        return self._run_step(self._work.throw, error)
 
     def close(self) -> None:
         if self._worker is not None:
             worker, self._worker = self._worker, None
             self._resume_gc()
-            self._slices.release(worker)
+            self._slices.release_worker(worker)
         self._work.close()
 
     def _resume_gc(self) -> None:
@@ -298,32 +298,32 @@ class _Driven(Coroutine[Any, Any, R]):
             pause, self._pause = self._pause, -1
             PAUSE.end_pause(pause)
 
-    def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
+    def _run_step(self, step: Callable[[Any], Any], value: Any) -> Any:
         if type(getcurrent()) is _Worker:
-            return work(about)  # the caller is sliced already
+            return step(value)  # the caller is sliced already
         worker = self._slices.take_worker(self._context)
-        worker.work, worker.about = work, (about,)
-        return self._after(worker, worker.switch())
+        worker.work, worker.args = step, (value,)
+        return self._handle_result(worker, worker.switch())
 
-    def _after(self, worker: _Worker, found: object) -> Any:
+    def _handle_result(self, worker: _Worker, result: object) -> Any:
         """Return what the step awaits, or raise its error: StopIteration at the end."""
-        if found is _SUSPENDED:
+        if result is _SUSPENDED:
             if self._pause < 0:
                 self._pause = PAUSE.pause_collector()
             self._worker = worker
-            return next(iter(self._slices.turn(worker.took)))
+            return next(iter(self._slices.request_turn(worker.took)))
         self._worker = None
-        if found is not _RAISED and self._pause < 0:  # most steps end in their first slice
-            self._slices.keep(worker)
-            return found
+        if result is not _RAISED and self._pause < 0:  # most steps end in their first slice
+            self._slices.keep_worker(worker)
+            return result
         self._resume_gc()
         try:
-            return found if found is not _RAISED else worker.fail()
+            return result if result is not _RAISED else worker.raise_error()
         finally:
-            self._slices.release(worker)
+            self._slices.release_worker(worker)
 
 
-class _Begun(_Driven[R]):
+class _BegunCoroutine(_SlicedCoroutine[R]):
     """A coroutine whose first step has run. waited: the future that this step awaits, until it has been yielded."""
 
     __slots__ = ("_waited",)

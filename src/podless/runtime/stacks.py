@@ -58,7 +58,7 @@ class Stacks:
             self._text.close()
         os.close(self._file)
 
-    def read(self, thread: int) -> list[StackFrame]:
+    def read_stack(self, thread: int) -> list[StackFrame]:
         """Return the calls of a thread by its identifier, innermost first, at most 100. Empty for an unknown thread."""
         text = self._text
         if text is None:

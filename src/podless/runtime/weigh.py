@@ -25,55 +25,55 @@ _PLACES = 127  # sets of visited ids: one large set would be resized, and freed,
 _HOLDERS = frozenset((dict, list, tuple))
 
 
-def weigh_values(values: Iterable[Any], apart: tuple[type, ...] = ()) -> int:
+def weigh_values(values: Iterable[Any], excluded: tuple[type, ...] = ()) -> int:
     """Return the bytes of some values with everything that they refer to.
 
-    Modules, classes and functions of modules count 0; generated functions count with their code and names. apart:
+    Modules, classes and functions of modules count 0; generated functions count with their code and names. excluded:
     instances of these classes count 0 either. Takes about 1 us for each object.
     """
-    return sum((sys.getsizeof(one) + _ROUND) & ~_ROUND for one in _reach_values(values, apart))
+    return sum((sys.getsizeof(obj) + _ROUND) & ~_ROUND for obj in _reach_values(values, excluded))
 
 
-def free_values(values: list[Any], apart: tuple[type, ...] = ()) -> None:
+def free_values(values: list[Any], excluded: tuple[type, ...] = ()) -> None:
     """Empty a list, and free its values and everything that nothing else refers to, on a separate thread.
 
-    apart: as for `weigh_values`.
+    excluded: as for `weigh_values`.
     """
-    Thread(target=_free, args=(values, apart), name="podless-free", daemon=True).start()
+    Thread(target=_free_reachable, args=(values, excluded), name="podless-free", daemon=True).start()
 
 
-def _free(values: list[Any], apart: tuple[type, ...]) -> None:
-    held = list(_reach_values(values, apart))
+def _free_reachable(values: list[Any], excluded: tuple[type, ...]) -> None:
+    parts = list(_reach_values(values, excluded))
     values.clear()
-    held.reverse()  # freed from the end, so that outer values go first
-    release_parts(held)
+    parts.reverse()  # freed from the end, so that outer values go first
+    release_parts(parts)
 
 
-def _reach_values(values: Iterable[Any], apart: tuple[type, ...]) -> Iterator[Any]:
+def _reach_values(values: Iterable[Any], excluded: tuple[type, ...]) -> Iterator[Any]:
     """Yield all objects that some values refer to, each once, after an object that refers to it."""
-    skipped = (*_SHARED, *apart)
+    skipped = (*_SHARED, *excluded)
     seen = {id(builtins.__dict__)}
     todo, count = list(values), 0
     while todo:
-        one = todo.pop()
-        if id(one) in seen or isinstance(one, skipped):
+        obj = todo.pop()
+        if id(obj) in seen or isinstance(obj, skipped):
             continue
-        seen.add(id(one))
+        seen.add(id(obj))
         count += 1
         if not count % _OFTEN:
             charge(_OFTEN)
-        if isinstance(one, FunctionType):
-            if "__name__" in one.__globals__:  # a function of a module: only its closure belongs to the value
-                todo.extend(one.__closure__ or ())
+        if isinstance(obj, FunctionType):
+            if "__name__" in obj.__globals__:  # a function of a module: only its closure belongs to the value
+                todo.extend(obj.__closure__ or ())
                 continue
-            todo += (one.__code__, one.__globals__)
-        elif isinstance(one, CodeType):
-            todo += (one.co_consts, one.co_names, one.co_varnames, one.co_linetable, one.co_exceptiontable)
-        elif isinstance(one, BuiltinFunctionType):
-            todo.append(one.__self__)
+            todo += (obj.__code__, obj.__globals__)
+        elif isinstance(obj, CodeType):
+            todo += (obj.co_consts, obj.co_names, obj.co_varnames, obj.co_linetable, obj.co_exceptiontable)
+        elif isinstance(obj, BuiltinFunctionType):
+            todo.append(obj.__self__)
         else:
-            todo.extend(gc.get_referents(one))
-        yield one
+            todo.extend(gc.get_referents(obj))
+        yield obj
 
 
 def collect_parts(values: Iterable[Any]) -> list[Any]:
@@ -81,40 +81,40 @@ def collect_parts(values: Iterable[Any]) -> list[Any]:
 
     A caller that drops them in order frees one of them at a time.
     """
-    found: list[Any] = []
-    seen: list[set[int]] = [set() for _ in range(_PLACES)]  # by address
+    parts: list[Any] = []
+    seen_addresses: list[set[int]] = [set() for _ in range(_PLACES)]  # by address
     todo = list(values)
     while todo:
-        one = todo.pop()
-        kind = type(one)
+        value = todo.pop()
+        kind = type(value)
         if kind is dict:
-            items: Any = one.values()
+            items: Any = value.values()
         elif kind is list or kind is tuple:
-            items = one
+            items = value
         else:
             continue
-        place = id(one)
-        near = seen[(place >> 4) % _PLACES]
-        if place in near:
+        address = id(value)
+        visited = seen_addresses[(address >> 4) % _PLACES]
+        if address in visited:
             continue
-        near.add(place)
-        found.append(one)
+        visited.add(address)
+        parts.append(value)
         todo += [item for item in items if type(item) in _HOLDERS]
-        if len(one) > _SLICE:
+        if len(value) > _SLICE:
             if kind is dict:
-                found += _slices(list(one))
-            found += _slices(list(items))
-    found.reverse()
-    while seen:
-        seen.pop()
-    return found
+                parts += _split_items(list(value))
+            parts += _split_items(list(items))
+    parts.reverse()
+    while seen_addresses:
+        seen_addresses.pop()
+    return parts
 
 
-def _slices(items: list[Any]) -> list[list[Any]]:
+def _split_items(items: list[Any]) -> list[list[Any]]:
     return [items[start : start + _SLICE] for start in range(0, len(items), _SLICE)]
 
 
-def release_parts(held: list[Any]) -> None:
+def release_parts(parts: list[Any]) -> None:
     """Drop parts from the end, so that outer values go first."""
-    while held:
-        del held[-_MANY:]
+    while parts:
+        del parts[-_MANY:]

@@ -13,7 +13,7 @@ from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 from podless.schema.node import Node
 from podless.schema.shown import MOST, show_value
 from podless.structs import structs
@@ -51,7 +51,7 @@ def coerce_embedded(
     found: list[str] = []
     _coerce(value, node, path, found, drop, root or node.embedded)
     if unknown is not None:
-        unknown += in_order(found)
+        unknown += sort_texts(found)
 
 
 def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, resource: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.cel.rules.rule import RULE
 from podless.runtime.meter import charge, each
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 
 # the fields of the internal JSONSchemaProps in order: (name in Go, keyword, zero value)
 _FIELDS: tuple[tuple[str, str, Any], ...] = (
@@ -82,7 +82,7 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if keyword in ("allOf", "anyOf", "oneOf"):
         return [dump_schema(part) for part in each(value)]
     if keyword in ("properties", "patternProperties", "definitions"):
-        return {name: dump_schema(value[name]) for name in each(in_order(value))}
+        return {name: dump_schema(value[name]) for name in each(sort_texts(value))}
     if keyword == "not":
         return dump_schema(value)
     if keyword == "items":
@@ -93,7 +93,7 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
         whole = isinstance(value, dict)
         return {"Allows": whole or value, "Schema": dump_schema(value) if whole else None}
     if keyword == "dependencies":
-        return {name: _dependency(value[name]) for name in each(in_order(value))}
+        return {name: _dependency(value[name]) for name in each(sort_texts(value))}
     if keyword == "externalDocs":
         return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
     if keyword == "x-kubernetes-validations":

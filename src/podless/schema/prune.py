@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.runtime.meter import charge, each
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 from podless.schema.node import Node
 
 META = frozenset(("apiVersion", "kind", "metadata"))
@@ -28,7 +28,7 @@ def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None,
     else:
         _prune(value, node, "", found, embedded or node.embedded)
     if unknown is not None:
-        unknown += in_order(found)
+        unknown += sort_texts(found)
 
 
 def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded: bool) -> None:

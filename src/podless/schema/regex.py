@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from podless.codec import patterns, re2
 from podless.runtime import patternprice
-from podless.runtime.bounded import Weighted, bounded_cache
+from podless.runtime.bounded import WeightAccount, bounded_cache
 from podless.runtime.meter import charge
 
 
@@ -37,7 +37,7 @@ _SHORT = 2048  # characters times instructions; shorter searches are not charged
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
 _KEPT = 96 << 20  # maximum bytes of all compiled patterns of the process
 
-_kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
+_kept = WeightAccount("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
 @bounded_cache(512)

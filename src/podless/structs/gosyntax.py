@@ -14,7 +14,7 @@ from typing import Any
 from podless.codec import gotext
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 from podless.structs import gonames, gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
@@ -153,7 +153,7 @@ def _write_map(kind: MapOf, item: Mapping[str, Any] | None, package: str) -> str
     named = _type(kind, package)
     if item is None:
         return f"{named}(nil)"
-    parts = [f"{gotext.quote(key)}:{_write(kind.item, item[key], package)}" for key in in_order(each(dict(item)))]
+    parts = [f"{gotext.quote(key)}:{_write(kind.item, item[key], package)}" for key in sort_texts(each(dict(item)))]
     return f"{named}{{{', '.join(parts)}}}"
 
 

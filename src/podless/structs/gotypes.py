@@ -14,7 +14,7 @@ from podless.codec import gobase64, gotext, gotime, quantity
 from podless.runtime.memo import made_once
 from podless.runtime.meter import FEW, charge, each
 from podless.runtime.release import has
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 
 # Go's names of the JSON types in messages
 JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
@@ -275,7 +275,7 @@ class MapOf(GoType):
                 if len(unknown) > start:
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
-        names = in_order(out)
+        names = sort_texts(out)
         if names != list(out):
             return {name: out[name] for name in names}
         return out.copy() if out is value else out
@@ -346,7 +346,7 @@ def canonical_json(value: Any) -> Any:
     """Return a JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:
         charge(len(value))
-        return {key: canonical_json(value[key]) for key in in_order(value)}
+        return {key: canonical_json(value[key]) for key in sort_texts(value)}
     if type(value) is list:
         charge(len(value))
         return [canonical_json(item) for item in value]

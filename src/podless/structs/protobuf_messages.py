@@ -18,7 +18,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-from podless.runtime.sorting import in_order
+from podless.runtime.sorting import sort_texts
 from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
 from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
@@ -298,7 +298,7 @@ def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None,
         return {key: empty if item is None else put(item) for key, item in each(items).items()}
 
     def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
-        keys = in_order([check_text(key, budget) for key in each(items)])
+        keys = sort_texts([check_text(key, budget) for key in each(items)])
         return {key: items[key] if take is None else take(items[key], budget) for key in keys}
 
     return put_all if put is not None else None, take_all

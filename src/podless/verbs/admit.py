@@ -100,8 +100,8 @@ async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object)
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await api.off_loop.slices.drive(chain.run_mutating(mutating, attr))
-    await api.off_loop.slices.drive(chain.run_validating(validating, attr))
+    await api.off_loop.slices.slice_coroutine(chain.run_mutating(mutating, attr))
+    await api.off_loop.slices.slice_coroutine(chain.run_validating(validating, attr))
 
 
 async def admit_connect(api: API, call: Call, asked: Object) -> Object:
@@ -118,8 +118,8 @@ async def admit_connect(api: API, call: Call, asked: Object) -> Object:
         CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, asked, None, None, False,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await api.off_loop.slices.drive(chain.run_mutating(mutating, attr))
-    await api.off_loop.slices.drive(chain.run_validating(validating, attr))
+    await api.off_loop.slices.slice_coroutine(chain.run_mutating(mutating, attr))
+    await api.off_loop.slices.slice_coroutine(chain.run_validating(validating, attr))
     assert attr.obj is not None
     return attr.obj
 

@@ -18,7 +18,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     collection = await api.load_collection(call.kind)
     page = await list_(api, call, collection, listed, paged=True)
     await api.converter.prepare_entries(call.kind, call.version, page.entries)
-    async for some in api.pace.slices(call.user.name, page.entries):
+    async for some in api.pace.iterate_slices(call.user.name, page.entries):
         for entry in some:
             one = Call(call.kind, call.version, entry.namespace, entry.name)
             await remove_object(api, one, chosen, asked=call)

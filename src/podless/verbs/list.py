@@ -189,7 +189,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     else:
         entries, _ = await _list_entries(call, collection, revision, start, 0)
     await api.converter.prepare_entries(call.kind, call.version, entries)
-    async for some in api.pace.slices(call.user.name, entries):
+    async for some in api.pace.iterate_slices(call.user.name, entries):
         chosen += filter(match, some)
         if limit and len(chosen) >= limit:
             break
@@ -218,7 +218,7 @@ async def _page_past(
             raise Expired(_TOO_OLD) from None
         if match is not None:
             await api.converter.prepare_entries(call.kind, call.version, entries)
-        async for some in api.pace.slices(call.user.name, entries):
+        async for some in api.pace.iterate_slices(call.user.name, entries):
             chosen += some if match is None else filter(match, some)
         after = entries[-1].key if entries else after
     more = more or len(chosen) > limit

@@ -184,7 +184,7 @@ class Stages(Generic[W]):
             elif part.when(api, write):
                 if not part.sliced:
                     return at
-                write.begun = api.off_loop.slices.begin(part.work(api, write))
+                write.begun = api.off_loop.slices.begin_coroutine(part.work(api, write))
                 if write.begun is not None:
                     return at
                 short = is_short(api, write)  # admission may have made the object longer

@@ -113,7 +113,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         if present is not None and present.key == key:
             entry = api.find_written(kind, present.record) if present.record is not None else None
         # slices: it decodes the object, by a schema of any size
-        wanted = await api.off_loop.slices.drive(attempt(entry))
+        wanted = await api.off_loop.slices.slice_coroutine(attempt(entry))
         if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
         stored, along = None, None

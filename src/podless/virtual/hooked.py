@@ -55,7 +55,7 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     until = DEADLINE.get()
     seconds = limit_seconds(float(given["timeoutSeconds"]), until)
     try:
-        answer = await hooks.call(SUBRESOURCE, given["name"], parts, seconds) if hooks is not None else None
+        answer = await hooks.call_hook(SUBRESOURCE, given["name"], parts, seconds) if hooks is not None else None
     except HookFailed as failed:
         why = explain_failure(failed, until, call.user)
         if not isinstance(why, CallFailed):

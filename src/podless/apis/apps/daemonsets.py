@@ -15,7 +15,7 @@ from podless.meta import field, labelselector
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 from podless.structs.structs import DecodeError
 
 # the annotation in which apps/v1 has a field of earlier versions
@@ -107,7 +107,7 @@ def _counted(obj: Object) -> int:
 
 def _count(metadata: Object, number: int) -> None:
     annotations = {**(metadata.get("annotations") or {}), _GENERATION: str(number)}
-    metadata["annotations"] = by_name(annotations)
+    metadata["annotations"] = sort_keys(annotations)
 
 
 def _strategy(spec: Object) -> list[FieldError]:

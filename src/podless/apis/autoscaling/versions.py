@@ -11,7 +11,7 @@ from typing import Any
 from podless.apis.autoscaling import annotated
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 
 _OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
 UTILIZATION = 80  # percent of the CPU, the default metric
@@ -116,7 +116,7 @@ def restore_status_annotations(metadata: Object, old: Object | None = None) -> N
     kept |= {name: before[name] for name in _OF_STATUS if name in before}
     metadata.pop("annotations", None)
     if kept:
-        metadata["annotations"] = by_name(kept)
+        metadata["annotations"] = sort_keys(kept)
 
 
 def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
@@ -125,7 +125,7 @@ def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) ->
     strip_annotations(metadata)
     if more:
         annotations = {**(metadata.get("annotations") or {}), **more}
-        metadata["annotations"] = by_name(annotations)
+        metadata["annotations"] = sort_keys(annotations)
     return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
 
 

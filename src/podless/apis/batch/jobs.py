@@ -17,7 +17,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -117,10 +117,10 @@ def _select(obj: Object) -> None:
     made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
     metadata = spec["template"].setdefault("metadata", {})
     labels = {**made, **(metadata.get("labels") or {})}
-    metadata["labels"] = by_name(labels)
+    metadata["labels"] = sort_keys(labels)
     selector = dict(spec.get("selector") or {})
     wanted = {_UID: uid, **(selector.get("matchLabels") or {})}
-    spec["selector"] = {**selector, "matchLabels": by_name(wanted)}
+    spec["selector"] = {**selector, "matchLabels": sort_keys(wanted)}
 
 
 def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:

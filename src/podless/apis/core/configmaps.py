@@ -10,7 +10,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 
 _MOST = 1024 * 1024  # maximum bytes of all keys and values
 
@@ -22,12 +22,12 @@ class ConfigMapStrategy(TypedStrategy):
         errors: list[FieldError] = []
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
-        for key, value in each(by_name(data)).items():
+        for key, value in each(sort_keys(data)).items():
             errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
             if key in binary:
                 errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
             size += len(value.encode())
-        for key, value in each(by_name(binary)).items():
+        for key, value in each(sort_keys(binary)).items():
             errors += field.invalid_details(f"binaryData[{key}]", key, names.config_key(key))
             size += gobase64.decoded_size(value or "")  # null has no bytes
         if size > _MOST:

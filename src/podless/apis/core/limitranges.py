@@ -18,7 +18,7 @@ from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
@@ -67,7 +67,7 @@ _ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRat
 def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
     """Set amounts, sorted, with the fields of the item in the order of the struct."""
     if amounts:
-        item[name] = by_name(amounts)
+        item[name] = sort_keys(amounts)
         given = {key: item[key] for key in _ORDER if key in item}
         item.clear()
         item.update(given)

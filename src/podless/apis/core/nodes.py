@@ -22,7 +22,7 @@ from podless.meta.field import FieldError, duplicate, forbidden, invalid, requir
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -175,7 +175,7 @@ def _taints(given: list[Object], at: str) -> Errors:
 
 def _amounts(status: Object) -> Errors:
     for part in ("capacity", "allocatable"):
-        for name, amount in each(by_name(status.get(part) or {})).items():
+        for name, amount in each(sort_keys(status.get(part) or {})).items():
             yield from quantity_errors(name, amount, f"status.{part}.{name}")
 
 

@@ -14,7 +14,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.sorting import by_name, in_order
+from podless.runtime.sorting import sort_keys, sort_texts
 from podless.structs.gotypes import JSON_NAMES
 
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
@@ -45,14 +45,14 @@ class SecretStrategy(TypedStrategy):
         texts = obj.pop("stringData", None)
         if texts:
             more = {key: base64.b64encode(text.encode()).decode() for key, text in each(texts).items()}
-            data = by_name({**(obj.get("data") or {}), **more})
+            data = sort_keys({**(obj.get("data") or {}), **more})
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
         data = obj.get("data") or {}
-        for key in each(in_order(data)):
+        for key in each(sort_texts(data)):
             errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
         if sum(gobase64.decoded_size(value or "") for value in each(data).values()) > _MOST:
             errors.append(field.too_long("data", _MOST))

@@ -16,7 +16,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import arrange_fields
@@ -49,7 +49,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         if version.name == _OLD and limited.get("nominalConcurrencyShares") == 0:
             annotations[_KEEPS_ZERO] = ""
         if annotations != _annotations(obj):
-            metadata = metadata | {"annotations": by_name(annotations)}
+            metadata = metadata | {"annotations": sort_keys(annotations)}
             if not annotations:
                 del metadata["annotations"]
             made["metadata"] = arrange_fields(OBJECT_META, metadata)

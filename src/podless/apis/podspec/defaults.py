@@ -12,7 +12,7 @@ from podless.apis.podspec import amounts
 from podless.codec import quantity
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.sorting import by_name
+from podless.runtime.sorting import sort_keys
 
 _LATEST = "latest"
 _MOST_NAME = 255
@@ -94,7 +94,7 @@ def _requests(spec: Object) -> None:
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
         if limits := resources.get("limits"):
-            resources["requests"] = by_name({**limits, **(resources.get("requests") or {})})
+            resources["requests"] = sort_keys({**limits, **(resources.get("requests") or {})})
     own = spec.get("resources")
     if not own or not (own.get("limits") or own.get("requests")):
         return
@@ -103,7 +103,7 @@ def _requests(spec: Object) -> None:
         if name.startswith(amounts.HUGE_PAGES) and name not in requests:
             limits.setdefault(name, amount)
     if limits:
-        own["limits"] = by_name(limits)
+        own["limits"] = sort_keys(limits)
         for name, amount in amounts.sum_resources(spec, "requests").items():
             if name in ("cpu", "memory"):
                 requests.setdefault(name, amount)
@@ -111,7 +111,7 @@ def _requests(spec: Object) -> None:
             if name in ("cpu", "memory") or name.startswith(amounts.HUGE_PAGES):
                 requests.setdefault(name, amount)
     if requests:
-        own["requests"] = by_name(requests)
+        own["requests"] = sort_keys(requests)
 
 
 def _volume(volume: Object) -> None:

@@ -56,7 +56,7 @@ class OwnerController(Controller):
 
     async def begin(self) -> None:
         await self.follow_kind(self.owners)
-        self.leave.append(clock.CURRENT.get().listen(self._advanced))
+        self.leave.append(clock.CURRENT.get().add_listener(self._advanced))
         things = await self.api.load_collection(self.things)
         for entry in things.entries_under(self.things.prefix)[0]:
             self._note_owned(entry.key, entry.decode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.check.findings import count_of
-from podless.plan.output.text import _change as _text_of
+from podless.plan.output.text import _write_change as _text_of
 from podless.plan.output.values import SIGNS
 from podless.plan.result import Action, Change, Plan
 
@@ -17,20 +17,20 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     """Return the plan as Markdown of at most MOST characters."""
     mark = {0: "nothing to do", 1: "something is rejected or unknown", 2: "changes"}[plan.exit_code]
     parts = [f"### podless plan: {mark}", "", plan.summary()]
-    parts += ["", f"From {_cell(plan.source)}, Kubernetes {plan.release}."]
+    parts += ["", f"From {_format_cell(plan.source)}, Kubernetes {plan.release}."]
     shown = [one for action in _ORDER for one in plan.of(action) if not _is_quiet(one)]
     if shown:
         parts += ["", "| | object | where | |", "|---|---|---|---|"]
-        parts += [_row(change) for change in shown[:_TABLE]]
+        parts += [_format_row(change) for change in shown[:_TABLE]]
         if len(shown) > _TABLE:
             parts.append(f"| | and {len(shown) - _TABLE} more | | |")
     if plan.webhooks:
         names = sorted({call.webhook for call in plan.webhooks if not call.asked})
         if names:
-            parts += ["", f"Webhooks that were not asked: {', '.join(map(_code, names))}"]
+            parts += ["", f"Webhooks that were not asked: {', '.join(map(_format_code, names))}"]
     if plan.missing:
         parts += ["", "**Not read, so the plan is not complete:**", ""]
-        parts += [f"- {_cell(str(missing))}" for missing in plan.missing[:20]]
+        parts += [f"- {_format_cell(str(missing))}" for missing in plan.missing[:20]]
     text = "\n".join(parts)[: MOST - 200]
     return _with_details(text, shown, details) + "\n"
 
@@ -39,11 +39,11 @@ def _is_quiet(change: Change) -> bool:
     return change.consequence and change.action is not Action.DELETE
 
 
-def _code(text: str) -> str:
+def _format_code(text: str) -> str:
     return f"`{text}`"
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     plain = " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
     return plain if len(plain) <= _CELL else f"{plain[:_CELL]}..."
 
@@ -52,10 +52,11 @@ def _count_fields(change: Change) -> str:
     return count_of(len(change.fields), "field")
 
 
-def _row(change: Change) -> str:
-    place = f"`{_cell(change.place)}`" if change.place else ""
-    said = change.message or (_count_fields(change) if change.action is Action.UPDATE else "")
-    return f"| {_code(SIGNS[change.action])} | {_cell(str(change.identity))} | {place} | {_cell(said)} |"
+def _format_row(change: Change) -> str:
+    location = f"`{_format_cell(change.place)}`" if change.place else ""
+    text = change.message or (_count_fields(change) if change.action is Action.UPDATE else "")
+    cells = (_format_code(SIGNS[change.action]), _format_cell(str(change.identity)), location, _format_cell(text))
+    return f"| {' | '.join(cells)} |"
 
 
 def _with_details(text: str, shown: list[Change], details: bool) -> str:
@@ -63,16 +64,16 @@ def _with_details(text: str, shown: list[Change], details: bool) -> str:
     head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
     room = MOST - len(text) - len(head) - len(foot) - 100
     lines: list[str] = []
-    left = 0
+    left_out = 0
     for change in shown:
         block = "\n".join(_as_diff(line) for line in _text_of(change, False, details)).replace("```", "'''")
         if len(block) + 1 > room:
-            left += 1
+            left_out += 1
             continue
         room -= len(block) + 1
         lines.append(block)
-    if left:
-        lines.append(f"# {count_of(left, 'object')} left out: the comment would be too long")
+    if left_out:
+        lines.append(f"# {count_of(left_out, 'object')} left out: the comment would be too long")
     return text + head + "\n".join(lines) + foot if lines else text
 
 

@@ -13,30 +13,30 @@ _COLORS = {"+": "32", "~": "33", "-": "31", "!": "31;1", "?": "35", "=": "2"}
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
     """Return the plan as text."""
-    return "\n".join(_lines(plan, color, details)) + "\n"
+    return "\n".join(_write_lines(plan, color, details)) + "\n"
 
 
 def _paint(sign: str, text: str, color: bool) -> str:
     return f"\x1b[{_COLORS[sign]}m{text}\x1b[0m" if color and sign in _COLORS else text
 
 
-def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
+def _write_lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
     yield f"Starting from {plan.source}, Kubernetes {plan.release}"
     if plan.requests:
-        yield from _requests(plan)
+        yield from _write_requests(plan)
     yield ""
     for change in plan.changes:
         if change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
-            yield from _change(change, color, details)
+            yield from _write_change(change, color, details)
     if plan.others:
         kinds = ", ".join(f"{number} {kind}" for kind, number in count_kinds(plan.others).items())
         yield f"  The server itself makes or changes: {kinds}"
         if details:
             for change in plan.others:
-                yield from _change(change, color, details)
+                yield from _write_change(change, color, details)
         yield ""
     if plan.webhooks:
-        yield from _webhooks(plan)
+        yield from _write_webhooks(plan)
     if plan.missing:
         yield "Not read, so the plan is not complete:"
         yield from (f"  ? {missing}" for missing in _join_missing(plan.missing))
@@ -47,27 +47,27 @@ def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
 
 def _join_missing(missing: Sequence[UnreadPart]) -> list[UnreadPart]:
     """Join the entries of what could not be read that share a reason."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in missing:
-        found.setdefault((one.why, one.effect), []).append(one.what)
-    return [UnreadPart(", ".join(whats), why, effect) for (why, effect), whats in found.items()]
+    joined: dict[tuple[str, str], list[str]] = {}
+    for part in missing:
+        joined.setdefault((part.why, part.effect), []).append(part.what)
+    return [UnreadPart(", ".join(whats), why, effect) for (why, effect), whats in joined.items()]
 
 
-def _requests(plan: Plan) -> Iterator[str]:
+def _write_requests(plan: Plan) -> Iterator[str]:
     """Yield the number of reads, by verb."""
     by_verb: dict[str, list[str]] = {}
-    for what, number in plan.requests.items():
-        verb, _, resource = what.partition(" ")
+    for request, number in plan.requests.items():
+        verb, _, resource = request.partition(" ")
         by_verb.setdefault(verb, []).append(f"{resource} ({number})" if number > 1 else resource)
     yield f"  {count_of(sum(plan.requests.values()), 'request')}, all of them reads"
     yield from (f"    {verb} {', '.join(resources)}" for verb, resources in by_verb.items())
 
 
-def _change(change: Change, color: bool, details: bool) -> Iterator[str]:
+def _write_change(change: Change, color: bool, details: bool) -> Iterator[str]:
     sign = SIGNS[change.action]
-    place = f"  {change.place}" if change.place else ""
+    location = f"  {change.place}" if change.place else ""
     label = str(change.identity) if change.identity.kind else "a document"
-    yield "  " + _paint(sign, f"{sign} {label}", color) + place
+    yield "  " + _paint(sign, f"{sign} {label}", color) + location
     if change.message:
         for line in change.message.splitlines():
             yield f"      {line}"
@@ -77,14 +77,14 @@ def _change(change: Change, color: bool, details: bool) -> Iterator[str]:
     if change.waits:
         yield f"      waits for finalizers: {', '.join(change.waits)}"
     if change.action is not Action.DELETE:
-        yield from _fields(change, color, details)
+        yield from _write_fields(change, color, details)
     yield from (f"      warning: {text}" for text in change.warnings)
     yield ""
 
 
-def _fields(change: Change, color: bool, details: bool) -> Iterator[str]:
-    mine, added = split_fields(change)
-    shown = change.fields if details or change.action is Action.UPDATE else mine
+def _write_fields(change: Change, color: bool, details: bool) -> Iterator[str]:
+    set_fields, added = split_fields(change)
+    shown = change.fields if details or change.action is Action.UPDATE else set_fields
     for field in shown:
         if change.action is Action.CREATE and field.path in ("metadata.name", "metadata.namespace"):
             continue
@@ -96,22 +96,22 @@ def _fields(change: Change, color: bool, details: bool) -> Iterator[str]:
         yield "      " + _paint(sign, f"{sign} {describe_field(field)}", color)
     moved = [field for field in change.fields if is_ownership(field)]
     if moved and not details:
-        names = sorted({name for field in moved for name in {*field.new_managers} - {*field.old_managers}})
-        gone = sorted({name for field in moved for name in {*field.old_managers} - {*field.new_managers}})
-        said = [f"added {', '.join(names)}"] if names else []
-        said += [f"removed {', '.join(gone)}"] if gone else []
-        yield f"      ~ managers of {count_of(len(moved), 'unchanged field')}: {'; '.join(said)}"
+        new_managers = sorted({name for field in moved for name in {*field.new_managers} - {*field.old_managers}})
+        removed = sorted({name for field in moved for name in {*field.old_managers} - {*field.new_managers}})
+        texts = [f"added {', '.join(new_managers)}"] if new_managers else []
+        texts += [f"removed {', '.join(removed)}"] if removed else []
+        yield f"      ~ managers of {count_of(len(moved), 'unchanged field')}: {'; '.join(texts)}"
     if change.action is Action.CREATE and added and not details:
         yield f"      the server adds {count_of(len(added), 'field')}"
 
 
-def _webhooks(plan: Plan) -> Iterator[str]:
+def _write_webhooks(plan: Plan) -> Iterator[str]:
     yield "Webhooks that the API asks about these writes:"
-    asked: dict[tuple[str, str, str], int] = {}
+    counts: dict[tuple[str, str, str], int] = {}
     for call in plan.webhooks:
         state = "asked with dryRun" if call.asked else f"not asked{': ' + call.why if call.why else ''}"
         key = (call.configuration, call.webhook, state)
-        asked[key] = asked.get(key, 0) + 1
-    for (configuration, webhook, state), number in asked.items():
+        counts[key] = counts.get(key, 0) + 1
+    for (configuration, webhook, state), number in counts.items():
         yield f"  ? {webhook} of {configuration}, about {count_of(number, 'object')}: {state}"
     yield ""

@@ -30,13 +30,15 @@ def sign_of(field: FieldChange) -> str:
 def describe_field(field: FieldChange) -> str:
     """Return a field's path with its old and new value."""
     if is_ownership(field):
-        return f"{field.path}: managers {_names(field.old_managers)} -> {_names(field.new_managers)}"
+        return (
+            f"{field.path}: managers {_format_managers(field.old_managers)} -> {_format_managers(field.new_managers)}"
+        )
     if field.secret:
-        said = HIDDEN if GONE in (field.before, field.after) else f"{HIDDEN} -> {HIDDEN}, changed"
+        values = HIDDEN if GONE in (field.before, field.after) else f"{HIDDEN} -> {HIDDEN}, changed"
     else:
         old, new = (_format_value(value, field.generated) for value in (field.before, field.after))
-        said = new if field.before is GONE else old if field.after is GONE else f"{old} -> {new}"
-    return f"{field.path}: {said}{_notes(field)}"
+        values = new if field.before is GONE else old if field.after is GONE else f"{old} -> {new}"
+    return f"{field.path}: {values}{_format_notes(field)}"
 
 
 def is_ownership(field: FieldChange) -> bool:
@@ -48,23 +50,23 @@ def _format_value(value: Any, generated: bool) -> str:
     return LATER if generated and value is not GONE else format_value(value) if value is not GONE else ""
 
 
-def _notes(field: FieldChange) -> str:
+def _format_notes(field: FieldChange) -> str:
     notes = []
     if field.by in _BY:
         notes.append(f"{_BY[field.by]}: {field.plugin}" if field.plugin else _BY[field.by])
     if field.new_managers:
-        notes.append(f"managers {_names(field.old_managers)} -> {_names(field.new_managers)}")
+        notes.append(f"managers {_format_managers(field.old_managers)} -> {_format_managers(field.new_managers)}")
     return f"  # {'; '.join(notes)}" if notes else ""
 
 
-def _names(managers: Sequence[str]) -> str:
+def _format_managers(managers: Sequence[str]) -> str:
     return ", ".join(managers) or "nobody"
 
 
 def split_fields(change: Change) -> tuple[list[FieldChange], list[FieldChange]]:
     """Return the fields that the set and policies change, and those that only the server adds."""
-    mine = [field for field in change.fields if field.by is not By.SERVER]
-    return mine, [field for field in change.fields if field.by is By.SERVER]
+    set_fields = [field for field in change.fields if field.by is not By.SERVER]
+    return set_fields, [field for field in change.fields if field.by is By.SERVER]
 
 
 def show_object(change: Change, obj: Object | None) -> Object | None:

@@ -12,7 +12,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.release import CURRENT, Notes
+from podless.runtime.release import CURRENT, ReleaseRecorder
 from podless.schema import Expressions, KeywordOptions, structural
 from podless.schema import warnings as of_schema
 from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
@@ -32,7 +32,7 @@ _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 # Digests of valid schemas, the oldest first, so that a schema is validated once although every write of a definition
 # repeats it, often in several versions. Only schemas of new definitions are cached, because updates have looser rules.
 # A result is valid for releases that agree with its notes, None for all.
-_FAULTLESS: dict[bytes, Notes | None] = {}
+_FAULTLESS: dict[bytes, ReleaseRecorder | None] = {}
 _KEPT = 4096
 
 
@@ -59,7 +59,7 @@ class Checker:
             known = _FAULTLESS[digest]
             if known is None or known.agrees_with(release):
                 return []
-        with Notes(release) as notes:
+        with ReleaseRecorder(release) as notes:
             errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
         if not errors and digest and self.new and self.rules is not None and self.options == KeywordOptions():
             if len(_FAULTLESS) >= _KEPT:
