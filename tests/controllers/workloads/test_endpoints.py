@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.eventually import until
 
 
 def test_addresses_of_pods(home: Namespace) -> None:
@@ -27,3 +30,55 @@ def test_addresses_of_pods(home: Namespace) -> None:
     }
     home.client.merge(where, {"spec": {"replicas": 0}})
     home.until(home.path("endpoints/web"), lambda obj: not obj.get("subsets"))
+
+
+def make_pod(home: Namespace, name: str, port: int, **spec: Any) -> None:
+    container = {"name": "c", "image": "i", "ports": [{"name": "web", "containerPort": port}]}
+    pod = {"metadata": {"name": name, "labels": {"app": "web"}}, "spec": {"containers": [container], **spec}}
+    assert home.client.post(home.path("pods"), pod).status == 201
+
+
+def test_pods_with_other_port_numbers_have_a_slice_of_their_own(home: Namespace) -> None:
+    make_pod(home, "a", 8080)
+    make_pod(home, "b", 8081)
+    ports = [{"port": 80, "targetPort": "web", "appProtocol": "http"}]
+    home.make("", "Service", "web", {"selector": {"app": "web"}, "ports": ports})
+    slices = home.path("endpointslices", "discovery.k8s.io/v1")
+
+    def told() -> list[tuple[str, int, str]]:
+        found = home.client.get(slices).body["items"]
+        parts = [(one, port) for one in found for port in one["ports"] or ()]
+        return [(one["metadata"]["name"], port["port"], port["appProtocol"]) for one, port in parts]
+
+    until(lambda: told() == [("web-podless", 8080, "http"), ("web-podless-2", 8081, "http")])
+    home.until(home.path("endpoints/web"), lambda obj: len(obj["subsets"]) == 2)
+    home.client.send("DELETE", home.path("pods/a"))
+    until(lambda: told() == [("web-podless", 8081, "http")])
+
+
+def test_addresses_of_a_headless_service(home: Namespace) -> None:
+    make_pod(home, "a", 80, hostname="first", subdomain="web")
+    spec = {"selector": {"app": "web"}, "clusterIP": "None", "ports": [{"port": 80}]}
+    home.make("", "Service", "web", spec)
+    where = home.path("endpointslices/web-podless", "discovery.k8s.io/v1")
+    (one,) = home.until(where, lambda obj: obj.get("endpoints"))["endpoints"]
+    assert (one["hostname"], one["targetRef"]["name"]) == ("first", "a")
+    found = home.until(home.path("endpoints/web"), lambda obj: obj.get("subsets"))
+    assert found["subsets"][0]["addresses"][0]["hostname"] == "first"
+    assert found["metadata"]["labels"] == {
+        "endpoints.kubernetes.io/managed-by": "endpoint-controller",
+        "service.kubernetes.io/headless": "",
+    }
+
+
+def test_a_pod_that_is_being_deleted_is_shown_as_such(home: Namespace) -> None:
+    make_pod(home, "a", 80)
+    home.make("", "Service", "web", {"selector": {"app": "web"}, "ports": [{"port": 80}]})
+    home.client.merge(home.path("pods/a"), {"metadata": {"finalizers": ["example.com/hold"]}})
+    home.client.send("DELETE", home.path("pods/a"))
+    gone = [{"ready": False, "serving": False, "terminating": True}]
+    where = home.path("endpointslices/web-podless", "discovery.k8s.io/v1")
+    home.until(where, lambda obj: [one["conditions"] for one in obj.get("endpoints") or ()] == gone)
+    home.until(home.path("endpoints/web"), lambda obj: not obj.get("subsets"))
+    home.client.merge(home.path("pods/a"), {"metadata": {"finalizers": None}})
+    home.until(where, lambda obj: not obj["endpoints"])

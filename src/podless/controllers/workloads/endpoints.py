@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from podless.apis.core.group import ENDPOINTS, PODS, SERVICES
+from podless.apis.core.group import ENDPOINTS, NODES, PODS, SERVICES
 from podless.apis.discovery.group import ENDPOINT_SLICES
+from podless.apis.podspec.amounts import is_sidecar
 from podless.cache.events import CacheEvent
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.kinds.kind import Kind
@@ -14,15 +17,24 @@ from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 
 _SERVICE = "kubernetes.io/service-name"
+_HEADLESS, _ZONE = "service.kubernetes.io/headless", "topology.kubernetes.io/zone"
+_OF_ENDPOINTS = "endpoints.kubernetes.io/managed-by"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
 _SLICES = "endpointslice-controller.k8s.io"  # the name of the real controller, which clients look for
 _MOST = 1000  # maximum addresses
 
 
-class ServiceEndpoints(Controller):
-    """Maintains Endpoints and one EndpointSlice for each Service with a selector, with IPv4 addresses.
+class _PortGroup(NamedTuple):
+    """Pods in which the ports of a Service have the same numbers."""
 
-    Keys are those of Services.
+    ports: list[Object]
+    pods: list[Object]
+
+
+class ServiceEndpoints(Controller):
+    """Maintains Endpoints and EndpointSlices for each Service with a selector, with IPv4 addresses.
+
+    There is one EndpointSlice for each set of port numbers. Keys are those of Services.
     """
 
     name = "endpoint-controller"
@@ -46,17 +58,32 @@ class ServiceEndpoints(Controller):
         selector = service["spec"].get("selector")
         if not selector or service["spec"].get("type") == "ExternalName":
             return
-        namespace = entry.namespace
-        chosen = []
-        for one in (await self.api.load_collection(PODS)).entries_under(PODS.keys.scope(namespace))[0]:
+        groups = _group_by_ports(service, await self._find_pods(service))
+        await self._put_object(ENDPOINTS, _endpoints(service, groups))
+        nodes = await self.api.load_collection(NODES)
+        wanted = [_slice(service, number, group, nodes) for number, group in enumerate(groups, 1)]
+        for one in wanted:
+            await self._put_object(ENDPOINT_SLICES, one)
+        await self._drop_slices(service, len(wanted))
+
+    async def _find_pods(self, service: Object) -> list[Object]:
+        """Return the pods that a Service selects, that have an IPv4 address and have not finished."""
+        selector, found = service["spec"]["selector"], []
+        scope = PODS.keys.scope(service["metadata"]["namespace"])
+        for one in (await self.api.load_collection(PODS)).entries_under(scope)[0]:
             pod = one.decode()
-            labels, status = pod["metadata"].get("labels") or {}, pod.get("status") or {}
-            if selector.items() <= labels.items() and pods.is_active(pod) and ":" not in status.get("podIP", ":"):
-                chosen.append(pod)
-        chosen.sort(key=lambda pod: pod["metadata"]["name"])
-        ports = _ports(service, chosen)
-        await self._put_object(ENDPOINTS, _endpoints(service, chosen[:_MOST], ports))
-        await self._put_object(ENDPOINT_SLICES, _slice(service, chosen[:_MOST], ports))
+            labels, address = pod["metadata"].get("labels") or {}, (pod.get("status") or {}).get("podIP", ":")
+            if selector.items() <= labels.items() and not pods.is_ended(pod) and ":" not in address:
+                found.append(pod)
+        return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))[:_MOST]
+
+    async def _drop_slices(self, service: Object, kept: int) -> None:
+        """Delete the slices beyond a number."""
+        slices = await self.api.load_collection(ENDPOINT_SLICES)
+        namespace, number = service["metadata"]["namespace"], kept + 1
+        while (entry := slices.get(ENDPOINT_SLICES.key(namespace, _slice_name(service, number)))) is not None:
+            await ask.drop_object(self.api, ENDPOINT_SLICES, entry.decode())
+            number += 1
 
     async def _put_object(self, kind: Kind, wanted: Object) -> None:
         """Create an object, or update it if it differs."""
@@ -71,61 +98,96 @@ class ServiceEndpoints(Controller):
         known = entry.decode()
         changes = {name: value for name, value in wanted.items() if name != "metadata" and known.get(name) != value}
         labels = known["metadata"].get("labels") or {}
-        if not metadata["labels"].items() <= labels.items():
-            changes["metadata"] = {"labels": metadata["labels"]}
+        if metadata["labels"] != labels:
+            changes["metadata"] = {"labels": {**dict.fromkeys(labels), **metadata["labels"]}}
         if changes:
             await ask.change_object(self.api, kind, known, changes)
 
 
-def _ports(service: Object, chosen: list[Object]) -> list[Object]:
-    """Return the ports of a Service with the pods' port numbers. Named ports are looked up in the first pod."""
-    given = [one for pod in chosen[:1] for each in pod["spec"]["containers"] for one in each.get("ports") or ()]
-    named = {one["name"]: one["containerPort"] for one in given if one.get("name")}
+def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:
+    """Return the pods by their port numbers, at least one group."""
+    groups: dict[str, _PortGroup] = {}
+    for pod in chosen:
+        ports = _ports(service, pod)
+        groups.setdefault(str(ports), _PortGroup(ports, [])).pods.append(pod)
+    return list(groups.values()) or [_PortGroup([], [])]
+
+
+def _ports(service: Object, pod: Object) -> list[Object]:
+    """Return the ports of a Service with the numbers that they have in a pod."""
+    given = [*pod["spec"]["containers"], *filter(is_sidecar, pod["spec"].get("initContainers") or ())]
+    named = {
+        (one.get("name"), one.get("protocol") or "TCP"): one["containerPort"]
+        for each in given
+        for one in each.get("ports") or ()
+    }
     found: list[Object] = []
     for port in service["spec"].get("ports") or ():
-        target = port.get("targetPort") or port["port"]
-        number = named.get(target) if isinstance(target, str) else target
+        target, protocol = port.get("targetPort") or port["port"], port.get("protocol") or "TCP"
+        number = named.get((target, protocol)) if isinstance(target, str) else target
         if number is not None:
-            name = {"name": port["name"]} if port.get("name") else {}
-            found.append({**name, "port": number, "protocol": port.get("protocol") or "TCP"})
+            kept = {name: port[name] for name in ("name", "appProtocol") if port.get(name)}
+            found.append({**kept, "port": number, "protocol": protocol})
     return found
 
 
-def _target(pod: Object) -> Object:
-    metadata = pod["metadata"]
-    return {"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]}
+def _address(service: Object, pod: Object) -> Object:
+    """Return what Endpoints and EndpointSlices say about a pod besides its address."""
+    metadata, spec = pod["metadata"], pod["spec"]
+    target = {"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]}
+    found: Object = {"targetRef": target}
+    if spec.get("nodeName"):
+        found["nodeName"] = spec["nodeName"]
+    if spec.get("hostname") and spec.get("subdomain") == service["metadata"]["name"]:
+        found["hostname"] = spec["hostname"]
+    return found
 
 
-def _endpoints(service: Object, chosen: list[Object], ports: list[Object]) -> Object:
-    metadata = service["metadata"]
-    ready: list[Object] = []
-    others: list[Object] = []
-    for pod in chosen:
-        fits = pods.is_ready(pod) or service["spec"].get("publishNotReadyAddresses")
-        (ready if fits else others).append({"ip": pod["status"]["podIP"], "targetRef": _target(pod)})
-    one: Object = {"addresses": ready} if ready else {}
-    one |= {"notReadyAddresses": others} if others else {}
-    subsets = [{**one, **({"ports": ports} if ports else {})}] if one else None
-    head = {"name": metadata["name"], "namespace": metadata["namespace"], "labels": metadata.get("labels") or {}}
-    return {"metadata": head, "subsets": subsets}
+def _labels(service: Object) -> Object:
+    """Return the labels that a Service gives to its Endpoints and EndpointSlices."""
+    known = service["metadata"].get("labels") or {}
+    return {**known, _HEADLESS: ""} if service["spec"].get("clusterIP") == "None" else known
 
 
-def _slice(service: Object, chosen: list[Object], ports: list[Object]) -> Object:
-    metadata = service["metadata"]
+def _endpoints(service: Object, groups: list[_PortGroup]) -> Object:
+    metadata, spec = service["metadata"], service["spec"]
+    early = bool(spec.get("publishNotReadyAddresses"))
+    subsets: list[Object] = []
+    for ports, chosen in groups:
+        sides: dict[str, list[Object]] = {}
+        for pod in chosen if ports or not spec.get("ports") else ():
+            if early or not pods.is_terminating(pod):
+                side = "addresses" if early or pods.is_ready(pod) else "notReadyAddresses"
+                sides.setdefault(side, []).append({"ip": pod["status"]["podIP"], **_address(service, pod)})
+        if sides:
+            subsets.append({**sides, **({"ports": ports} if ports else {})})
+    labels = {**_labels(service), _OF_ENDPOINTS: "endpoint-controller"}
+    head = {"name": metadata["name"], "namespace": metadata["namespace"], "labels": labels}
+    return {"metadata": head, "subsets": subsets or None}
+
+
+def _slice_name(service: Object, number: int) -> str:
+    return f"{service['metadata']['name']}-podless" + (f"-{number}" if number > 1 else "")
+
+
+def _slice(service: Object, number: int, group: _PortGroup, nodes: WatchCache) -> Object:
+    metadata, early = service["metadata"], bool(service["spec"].get("publishNotReadyAddresses"))
     ref = {"apiVersion": "v1", "kind": "Service", "name": metadata["name"], "uid": metadata["uid"]}
     ref |= {"controller": True, "blockOwnerDeletion": True}
-    labels = {**(metadata.get("labels") or {}), _SERVICE: metadata["name"], _MANAGER: _SLICES}
-    head = {"name": f"{metadata['name']}-podless", "namespace": metadata["namespace"], "labels": labels}
+    labels = {**_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICES}
+    head = {"name": _slice_name(service, number), "namespace": metadata["namespace"], "labels": labels}
     found: list[Object] = []
-    for pod in chosen:
-        ready = pods.is_ready(pod)
-        shown = bool(ready or service["spec"].get("publishNotReadyAddresses"))
-        conditions = {"ready": shown, "serving": ready, "terminating": False}
-        found.append({"addresses": [pod["status"]["podIP"]], "conditions": conditions, "targetRef": _target(pod)})
-    named = [{"name": "", **port} for port in ports]
+    for pod in group.pods:
+        serving, going = pods.is_ready(pod), pods.is_terminating(pod)
+        conditions = {"ready": early or (serving and not going), "serving": serving, "terminating": going}
+        one = {"addresses": [pod["status"]["podIP"]], "conditions": conditions, **_address(service, pod)}
+        node = nodes.get(NODES.key("", one["nodeName"])) if "nodeName" in one else None
+        if node is not None and node.labels.get(_ZONE):
+            one["zone"] = node.labels[_ZONE]
+        found.append(one)
     return {
         "metadata": {**head, "ownerReferences": [ref]},
         "addressType": "IPv4",
-        "endpoints": found,
-        "ports": named or None,
+        "endpoints": found or None,
+        "ports": [{"name": "", **port} for port in group.ports] or None,
     }

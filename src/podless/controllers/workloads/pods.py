@@ -24,14 +24,19 @@ def is_terminating(pod: Object) -> bool:
     return "deletionTimestamp" in pod["metadata"]
 
 
+def is_ended(pod: Object) -> bool:
+    """Return whether all containers of the pod have ended for good."""
+    return pod_phase(pod) in _ENDED
+
+
 def is_active(pod: Object) -> bool:
     """Return whether the pod is neither finished nor being deleted."""
-    return not is_terminating(pod) and pod_phase(pod) not in _ENDED
+    return not is_terminating(pod) and not is_ended(pod)
 
 
 def count_terminating(pods: Iterable[Object]) -> int:
     """Return how many pods are being deleted and have not finished."""
-    return sum(is_terminating(pod) and pod_phase(pod) not in _ENDED for pod in pods)
+    return sum(is_terminating(pod) and not is_ended(pod) for pod in pods)
 
 
 def is_ready(pod: Object) -> bool:
