@@ -101,7 +101,13 @@ class Authenticator:
         self._known[header] = verdict
 
     async def review_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Verify a token for one of the audiences. The user of the verdict is None if the token is invalid."""
+        """Verify a token for one of the audiences. The user of the verdict is None if the token is invalid.
+
+        As in a header, the token ends at a blank, and without one the user is anonymous.
+        """
+        token = token.split(" ")[0]
+        if not token and self._anonymous:
+            return TokenVerdict(ANONYMOUS, tuple(audiences))
         found = self._tokens.verify_token(token)
         if found is None:
             return await self._ask(token, audiences)

@@ -194,7 +194,7 @@ def put_scale(write: ScaleWrite) -> None:
     """Write the values of the Scale into the object. Raises BadRequest and Invalid."""
     call, old, wanted, paths = write.call, write.old, write.wanted, write.paths
     assert old is not None
-    if (wanted.get("spec") or {}).get("replicas") == _UNSET:
+    if call.kind.custom and (wanted.get("spec") or {}).get("replicas") == _UNSET:
         raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
     if not call.kind.custom and (found := validate_scale(wanted)):
         raise Invalid("Scale", "autoscaling", call.name, found)

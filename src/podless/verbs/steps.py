@@ -218,7 +218,7 @@ def validate_changed(write: Write) -> None:
     refuse_invalid(call.kind, obj, [*write.refused, *found])
     if write.loose:
         strategy.drop_unknown_fields(call.version, obj)
-    if not below:
+    if below in ("", "scale"):
         _warn(call, obj, old)
     elif below == "status":
         call.warnings += strategy.list_status_warnings(obj)

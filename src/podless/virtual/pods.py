@@ -38,6 +38,8 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     """Set the node of a pod. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
     if call.kind == BINDINGS:  # the older endpoint, whose Binding names the pod
+        if not metadata.get("name"):
+            raise BadRequest("Name parameter required.")
         pods = api.registry.get("", "pods")
         assert pods is not None
         call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))

@@ -79,7 +79,8 @@ def read_question(write: Review) -> None:
     if not write.call.subresource:
         steps.strip_server_fields(write.obj["metadata"])
     steps.fit_namespace(asked, write.obj["metadata"])
-    fieldmanager.fields_of_created(asked, write.obj, write.options.manager)
+    owned = replace(asked, subresource=write.call.subresource)
+    fieldmanager.fields_of_created(owned, write.obj, write.options.manager)
 
 
 def check_access(write: Review) -> None:
@@ -156,7 +157,7 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
         return _selector_errors(resource or {})
     if resource is not None and path is not None:
         detail = "cannot be specified in combination with resourceAttributes"
-        return [field.invalid("spec.nonResourceAttributes", _go(path), detail)]
+        return [field.invalid("spec.nonResourceAttributes", _go(path), detail), *_selector_errors(resource)]
     if resource is None and path is None:
         return [field.invalid("spec.resourceAttributes", None, _ONE)]
     return _selector_errors(resource or {})

@@ -15,7 +15,11 @@ from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServ
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 from podless.verbs.call import API, Call
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 _LEAST, _MOST = 600, 1 << 32  # seconds: allowed lifetimes of a token
 _UNDER_LEAST = "may not specify a duration less than 10 minutes"
@@ -41,24 +45,27 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
     if not accounts.is_loaded:
         await api.off_loop.run_on_thread(accounts.load)
     token = accounts.issue_token(account, uid, audiences, seconds, bound)
-    shown = {"name": account.name, "namespace": account.namespace}
+    shown = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.format_time(now)}
     if has("TokenRequestUIDs"):
         shown["uid"] = metadata.get("uid") or uid
-    managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}
     return obj | {
-        "metadata": shown | {"creationTimestamp": clock.format_time(now)} | managed,
+        "metadata": structs.arrange_fields(OBJECT_META, metadata | shown),
         "spec": spec | {"audiences": audiences},
         "status": {"token": token, "expirationTimestamp": clock.format_time(now + seconds)},
     }
 
 
 def _validate_request(call: Call, obj: Object, account: Entry) -> None:
-    """Validate the request. Only the error for its name uses the name of the account. Raises Invalid."""
+    """Validate the request. Errors of its spec do not use the name of the account. Raises Invalid or Conflict."""
     errors = []
     given = obj["metadata"].get("name", "")
     if given and given != account.name:
         other = field.invalid("metadata.name", given, _OTHER)
         raise Invalid("TokenRequest", GROUP.name, account.name, [other])
+    wanted, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
+    if wanted and wanted != uid and has("TokenRequestServiceAccountUIDValidation"):
+        why = f"the UID in the token request ({wanted}) does not match the UID of the service account ({uid})"
+        raise Conflict("TokenRequest", GROUP.name, account.name, why)
     seconds = obj["spec"]["expirationSeconds"]
     if seconds < _LEAST:
         errors.append(field.invalid("spec.expirationSeconds", seconds, _UNDER_LEAST))
