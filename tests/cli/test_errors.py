@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from podless import Server
 from podless.cli import main, status
+from tests.conftest import definition
 from tests.pages.reference import EXIT_CODES
 
 LONG = "a" * 300  # no file system takes such a name, so every use of it is an OSError
@@ -226,3 +228,9 @@ def test_a_broken_definition_is_named_with_its_place(capsys: pytest.CaptureFixtu
         code, err = run(command, "a.yaml", capsys=capsys)
         assert (code, err.startswith("podless: a.yaml:")) == (2, True), err
         assert "b.yaml: no CustomResourceDefinition found" in run(command, "b.yaml", capsys=capsys)[1]
+
+
+def test_a_definition_without_a_schema_makes_no_model(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "crd.yaml").write_text(json.dumps(definition("example.com", schema=None)))
+    code, err = run("model", "crd.yaml", capsys=capsys)
+    assert (code, "version v1 has no schema" in err) == (2, True), err

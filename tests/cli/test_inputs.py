@@ -74,3 +74,13 @@ def test_regular_files_have_any_length_and_pipes_are_read_whole(tmp_path: Path) 
     os.close(writing)
     assert inputs.read_path(Path(f"/dev/fd/{reading}")) == b"text"
     os.close(reading)
+
+
+@pytest.mark.parametrize("command", ["check -", "compare a.yaml -", "model -", "plan -", "schema -", "test -"])
+def test_empty_standard_input_is_an_error(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "a.yaml").write_text("{}")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
+    assert main(command.split()) in (1, 2)
+    assert capsys.readouterr().err == "podless: standard input is empty\n"

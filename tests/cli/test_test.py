@@ -42,3 +42,12 @@ def test_suites_run_against_a_release(
     assert "DNS-1035" in capsys.readouterr().out
     assert main(["test", "suite.yaml", "--feature-gates", "Nothing=true"]) == 2
     assert "feature-gates" in capsys.readouterr().err
+
+
+def test_a_run_without_tests_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text("# nothing yet\n")
+    assert main(["test", "suite.yaml"]) == 2
+    assert capsys.readouterr().err == "podless: suite.yaml: no tests found\n"

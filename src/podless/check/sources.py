@@ -46,7 +46,10 @@ def find_sources(paths: Sequence[str], exclude: Sequence[str] = (), *, needed: b
     for path in paths:
         try:
             if path == STDIN:
-                found[path] = SourceFile.of("<stdin>", read_standard_input())
+                raw = read_standard_input()
+                if needed and not raw.strip():  # the command before the pipe may have failed
+                    raise CannotCheck("standard input is empty")
+                found[path] = SourceFile.of("<stdin>", raw)
                 continue
             files = {str(file): _source(file) for file in _files(path, exclude)}
         except OSError as error:

@@ -54,6 +54,8 @@ def run(given: argparse.Namespace) -> int:
             raise CannotCheck("name the suites, or a definition with --init")
         found = find_sources(given.paths)
         report = suites.run_suites(found, options.read_some(given, _OPTIONS))
+        if not report.objects and not report.errors:
+            raise CannotCheck(f"{', '.join(given.paths)}: no tests found")
     except (CannotCheck, StartError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2

@@ -22,11 +22,13 @@ def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, 
     """Return the text of a module for each group and version. definitions: CustomResourceDefinitions of v1.
 
     style: one of STYLES. The order of the definitions does not change the text. Raises ValueError if two define one
-    kind.
+    kind, and for a version without a schema.
     """
     found: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
     for definition in sorted(definitions, key=lambda one: str(one["metadata"]["name"])):
         for version in definition["spec"]["versions"]:
+            if not (version.get("schema") or {}).get("openAPIV3Schema"):
+                raise ValueError(f"{definition['metadata']['name']}: version {version['name']} has no schema")
             found.setdefault((definition["spec"]["group"], version["name"]), []).append((definition, version))
     for (group, name), given in found.items():
         kinds = [definition["spec"]["names"]["kind"] for definition, _ in given]

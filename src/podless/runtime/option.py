@@ -116,12 +116,12 @@ def parse_number(text: str) -> int:
 
 
 def suggest_name(name: str, known: Sequence[str]) -> str:
-    """Return the end of an error about an unknown name: the known name most like it, or ""."""
+    """Return the end of an error about an unknown name or flag: the known one most like it, or ""."""
     from difflib import get_close_matches
 
-    by_lower = {one.lower(): one for one in known}
-    near = get_close_matches(name.lower(), by_lower, 1)
-    return f"; did you mean {by_lower[near[0]]}?" if near else ""
+    bare = {one.lower().lstrip("-"): one for one in known}
+    near = get_close_matches(name.lower().lstrip("-"), bare, 1)
+    return f"; did you mean {bare[near[0]]}?" if near else ""
 
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
