@@ -88,12 +88,8 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
         target = ObjectIdentity(group, owner["kind"], namespace, owner["name"])
         yield reference(target, ("metadata", "ownerReferences", place, "name"))
     if kind in _PODS:
-        base = _PODS[kind]
-        for pod in _at(obj, base):
-            for path, named, optional in _OF_PODS:
-                for found, holder, name in _named(pod[1], path):
-                    if not (optional and holder.get(optional)):
-                        yield reference(ObjectIdentity("", named, namespace, name), base + found)
+        for target, path in _list_pod_references(obj, _PODS[kind], namespace):
+            yield reference(target, path)
     for path, group, named in _OTHERS.get(kind, ()):
         for found, _, name in _named(obj, path):
             inner = "" if named.endswith("Policy") else namespace
@@ -109,6 +105,15 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
         group = (scaled.get("apiVersion") or "").rpartition("/")[0]
         target = ObjectIdentity(group, scaled.get("kind") or "", namespace, scaled.get("name") or "")
         yield reference(target, ("spec", "scaleTargetRef", "name"))
+
+
+def _list_pod_references(obj: Object, base: Path, namespace: str) -> Iterator[tuple[ObjectIdentity, Path]]:
+    """Yield the references in the pod spec of an object, with their paths. base: the path of the spec."""
+    for pod in _at(obj, base):
+        for path, kind, optional in _OF_PODS:
+            for found, holder, name in _named(pod[1], path):
+                if not (optional and holder.get(optional)):
+                    yield ObjectIdentity("", kind, namespace, name), base + found
 
 
 def find_missing(

@@ -38,6 +38,24 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--scenario", metavar="FILE", required=True, help="YAML file with the user's steps and your conditions"
     )
+    _add_limits(parser)
+    parser.add_argument("--replay", metavar="FILE", help="run the schedule in FILE instead of exploring")
+    parser.add_argument("--times", metavar="N", type=int, default=1, help="how often to run --replay (default: 1)")
+    parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
+    parser.add_argument(
+        "--output",
+        "-o",
+        choices=_FORMATS,
+        default="text",
+        help="format of the report; html is a page with a timeline (default: text)",
+    )
+    options.add_some(parser, _OPTIONS)
+    parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, after --; KUBECONFIG is set")
+    parser.set_defaults(run=run)
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    """Add the options for how long to explore, and with how many controllers."""
     parser.add_argument("--runs", metavar="N", type=int, default=300, help="maximum number of runs (default: 300)")
     parser.add_argument(
         "--time", metavar="SECONDS", type=float, default=300.0, help="stop after SECONDS (default: 300)"
@@ -60,19 +78,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--instances", metavar="N", type=int, default=1, help="instances of the controller in a run (default: 1)"
     )
-    parser.add_argument("--replay", metavar="FILE", help="run the schedule in FILE instead of exploring")
-    parser.add_argument("--times", metavar="N", type=int, default=1, help="how often to run --replay (default: 1)")
-    parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
-    parser.add_argument(
-        "--output",
-        "-o",
-        choices=_FORMATS,
-        default="text",
-        help="format of the report; html is a page with a timeline (default: text)",
-    )
-    options.add_some(parser, _OPTIONS)
-    parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, after --; KUBECONFIG is set")
-    parser.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -130,6 +130,11 @@ def _add_way(how: Any) -> None:
         default="",
         help="delete members of the ApplySet of this parent object that are no longer in the set",
     )
+    _add_user(how)
+
+
+def _add_user(how: Any) -> None:
+    """Add the options for the user who applies the set."""
     how.add_argument("--as", dest="user", metavar="USER", default="", help="plan the writes of this user")
     how.add_argument(
         "--as-group",

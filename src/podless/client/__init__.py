@@ -158,23 +158,19 @@ class Client:
                 found, revision = await self._list(cls, namespace, everywhere, query)
                 for event in _differences(known, found):
                     yield event
-            asked = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}
+            parameters = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}
             try:
-                async for told in self._transport.watch(f"{path}?{urlencode(asked)}"):
+                async for event_type, document in self._follow(f"{path}?{urlencode(parameters)}"):
                     rest = _REST
-                    if told["type"] == "ERROR":
-                        if told["object"].get("code") == _GONE:
-                            revision = ""
-                        break
-                    revision = told["object"]["metadata"]["resourceVersion"]
-                    if told["type"] == "BOOKMARK":
+                    revision = document["metadata"]["resourceVersion"]
+                    if event_type == "BOOKMARK":
                         continue
-                    obj = cls.from_dict(told["object"])
-                    if told["type"] == "DELETED":
-                        known.pop(_key(told["object"]), None)
+                    obj = cls.from_dict(document)
+                    if event_type == "DELETED":
+                        known.pop(_key(document), None)
                     else:
-                        known[_key(told["object"])] = obj
-                    yield Event(told["type"], obj)
+                        known[_key(document)] = obj
+                    yield Event(event_type, obj)
             except RemoteGone:
                 revision = ""
             except Refused as refused:
@@ -184,6 +180,15 @@ class Client:
                 pass  # the connection was lost
             await asyncio.sleep(rest)
             rest = min(rest * 2, _REST_MOST)
+
+    async def _follow(self, path: str) -> AsyncIterator[tuple[str, Object]]:
+        """Yield type and object of a watch's events, until the watch ends. Raises RemoteGone if it must list again."""
+        async for event in self._transport.watch(path):
+            if event["type"] == "ERROR":
+                if event["object"].get("code") == _GONE:
+                    raise RemoteGone(_GONE, event["object"])
+                return
+            yield event["type"], event["object"]
 
     async def wait(
         self,

@@ -260,35 +260,13 @@ class GatedRun:
             seen = self._seen_revisions.get((client, resource, attributes.namespace, attributes.name), 0)
             stale = not late and 0 < read_version(await request.read_body()) < seen
             rejected = any(isinstance(perturbation, RejectWrite) for perturbation in perturbations)
-            if rejected and attributes.verb != "create":
-                answer: Answer = render_error(
-                    Conflict(attributes.resource, attributes.group, attributes.name, MODIFIED)
-                )
-            else:
-                answer = await settle_answer(handler(request))
-            created = self._note_created(attributes, answer)
-            after = await self._hooks.find(attributes, created or attributes.name)
-            if rejected and created:
-                answer = render_error(AlreadyExists(attributes.resource, attributes.group, created))
-            entry = LogEntry(
-                "write",
-                client,
-                point,
-                point,
-                answer.status,
-                revision,
-                resource_of(attributes),
-                late,
-                stale,
-                before,
-                after,
-            )
+            answer, name = await self._carry_out_write(request, attributes, handler, rejected=rejected)
+            after, status = await self._hooks.find(attributes, name), answer.status
+            written = resource_of(attributes)
+            entry = LogEntry("write", client, point, point, status, revision, written, late, stale, before, after)
             self._note_entry(entry)
             await self._hooks.after_write(entry)
-        if any(
-            isinstance(perturbation, Crash) or (isinstance(perturbation, HoldEvents) and perturbation.mode == "restart")
-            for perturbation in perturbations
-        ):
+        if any(map(_restarts_client, perturbations)):
             self._hooks.crash(client)
             return Lost()
         if not await self._wait_for_events(client, point, revision):
@@ -297,6 +275,19 @@ class GatedRun:
             self.last_failure = _describe_failure(point, 0)
             return Lost()
         return answer
+
+    async def _carry_out_write(
+        self, request: HTTPRequest, attributes: Attributes, handler: Handler, *, rejected: bool
+    ) -> tuple[Answer, str]:
+        """Return the answer of a write, and the name of its object. rejected: as RejectWrite says."""
+        resource, group, name = attributes.resource, attributes.group, attributes.name
+        if rejected and attributes.verb != "create":
+            return render_error(Conflict(resource, group, name, MODIFIED)), name
+        answer = await settle_answer(handler(request))
+        created = self._note_created(attributes, answer)
+        if rejected and created:
+            return render_error(AlreadyExists(resource, group, created)), created
+        return answer, created or name
 
     async def _wait_for_events(self, client: str, point: str, revision: int) -> bool:
         """Let events pass before the answer of their write. Return False if the client was killed."""
@@ -401,6 +392,12 @@ class Gate:
             return self.control.answer_request(client, request, handler)
 
         return handle
+
+
+def _restarts_client(perturbation: Perturbation) -> bool:
+    """Return whether the client is killed after the write of a perturbation."""
+    restarts = isinstance(perturbation, HoldEvents) and perturbation.mode == "restart"
+    return restarts or isinstance(perturbation, Crash)
 
 
 def _prefer_json(request: HTTPRequest) -> None:

@@ -33,45 +33,43 @@ _SELECTABLE = (
 )
 
 
-def _strings(about: str, fields: dict[str, str]) -> Object:
+_ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
+_OBJECT = {
+    "apiVersion": "The version that it is stored in.",
+    "kind": "Its kind.",
+    "group": 'Its API group, "" for the core group.',
+    "resource": "Its resource, such as configmaps.",
+    "namespace": "Its namespace.",
+    "name": "Its name.",
+    "uid": "Its uid.",
+}
+_AUTHOR = {
+    "user": "The user in whose name the change was made.",
+    "impersonatedBy": "The user that authenticated, where it impersonated another one.",
+    "verb": "The verb of the request; apply for a server-side apply. Absent for changes of the server itself.",
+    "subresource": "The subresource that was written.",
+    "fieldManager": "The field manager.",
+    "userAgent": "The User-Agent.",
+    "auditID": "The audit ID of the request, where the server writes an audit log.",
+}
+_FIELD = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "description": "The field, such as spec.containers[name=app].image."},
+        "before": {**_ANYTHING, "description": "Its value before; absent for a new field."},
+        "after": {**_ANYTHING, "description": "Its value since; absent for a removed field."},
+    },
+}
+
+
+def _make_texts(description: str, fields: dict[str, str]) -> Object:
+    """Return the schema of an object with texts. fields: the description of each."""
     properties = {name: {"type": "string", "description": text} for name, text in fields.items()}
-    return {"type": "object", "description": about, "properties": properties}
+    return {"type": "object", "description": description, "properties": properties}
 
 
-def _schema() -> Object:
-    anything = {"x-kubernetes-preserve-unknown-fields": True}
-    field = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The field, such as spec.containers[name=app].image."},
-            "before": {**anything, "description": "Its value before; absent for a new field."},
-            "after": {**anything, "description": "Its value since; absent for a removed field."},
-        },
-    }
-    changed = _strings(
-        "The object that was changed.",
-        {
-            "apiVersion": "The version that it is stored in.",
-            "kind": "Its kind.",
-            "group": 'Its API group, "" for the core group.',
-            "resource": "Its resource, such as configmaps.",
-            "namespace": "Its namespace.",
-            "name": "Its name.",
-            "uid": "Its uid.",
-        },
-    )
-    author = _strings(
-        "The user and the request that made the change. Fields are absent where that is not known.",
-        {
-            "user": "The user in whose name the change was made.",
-            "impersonatedBy": "The user that authenticated, where it impersonated another one.",
-            "verb": "The verb of the request; apply for a server-side apply. Absent for changes of the server itself.",
-            "subresource": "The subresource that was written.",
-            "fieldManager": "The field manager.",
-            "userAgent": "The User-Agent.",
-            "auditID": "The audit ID of the request, where the server writes an audit log.",
-        },
-    )
+def _make_schema() -> Object:
+    author = "The user and the request that made the change. Fields are absent where that is not known."
     return {
         "type": "object",
         "description": "One change of one object. The server records changes; they are read-only.",
@@ -84,14 +82,14 @@ def _schema() -> Object:
                 "description": "The resourceVersion of the state before; absent where it is not known.",
             },
             "time": {"type": "string", "format": "date-time"},
-            "object": changed,
-            "author": author,
+            "object": _make_texts("The object that was changed.", _OBJECT),
+            "author": _make_texts(author, _AUTHOR),
             "summary": {"type": "string", "description": "The changed fields in one line."},
-            "fields": {"type": "array", "description": "What an update changed.", "items": field},
+            "fields": {"type": "array", "description": "What an update changed.", "items": _FIELD},
             "state": {
                 "type": "object",
                 "description": "The object after the change, of a delete before it; only where one change is read.",
-                **anything,
+                **_ANYTHING,
             },
         },
     }
@@ -107,7 +105,7 @@ def make_history_kind() -> Kind:
         "name": VERSION,
         "served": True,
         "storage": True,
-        "schema": {"openAPIV3Schema": _schema()},
+        "schema": {"openAPIV3Schema": _make_schema()},
         "additionalPrinterColumns": columns,
         "selectableFields": [{"jsonPath": path} for path in _SELECTABLE],
     }

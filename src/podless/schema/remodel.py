@@ -255,13 +255,8 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
         elif key == "properties":
             if kind not in ("", "object"):
                 continue  # values of this type have no fields
-            kept[key] = {}
-            for name, child in value.items():
-                if name == "metadata" or name not in (outside.get("properties") or {}):
-                    exact = False
-                    continue
-                kept[key][name], same = _stripped(child or {}, outside["properties"][name])
-                exact = exact and same
+            kept[key], same = _strip_properties(value, outside.get("properties") or {})
+            exact = exact and same
         elif key == "items":
             if kind not in ("", "array"):
                 continue  # values of this type have no items
@@ -283,6 +278,19 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
                 kept[key] = inner
         else:
             kept[key] = value
+    return kept, exact
+
+
+def _strip_properties(properties: Schema, outside: Schema) -> tuple[Schema, bool]:
+    """Return the properties of a part of logic as `_stripped` does. outside: those of the node that contains it."""
+    kept: Schema = {}
+    exact = True
+    for name, child in properties.items():
+        if name == "metadata" or name not in outside:
+            exact = False
+            continue
+        kept[name], same = _stripped(child or {}, outside[name])
+        exact = exact and same
     return kept, exact
 
 

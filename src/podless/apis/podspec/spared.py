@@ -51,14 +51,12 @@ def _bad(expressions: Any) -> bool:
 def _selector_values(affinity: Object) -> bool:
     if not affinity:
         return False
-    for name in ("podAffinity", "podAntiAffinity"):
-        for part in TERMS:
-            for term in each((affinity.get(name) or {}).get(part) or ()):
-                inner = term.get("podAffinityTerm") or term
-                for selector in ("labelSelector", "namespaceSelector"):
-                    if _bad((inner.get(selector) or {}).get("matchExpressions")):
-                        return True
-    return False
+    rules = (affinity.get(name) or {} for name in ("podAffinity", "podAntiAffinity"))
+    terms = [
+        term.get("podAffinityTerm") or term for rule in rules for part in TERMS for term in each(rule.get(part) or ())
+    ]
+    selectors = (term.get(name) or {} for term in terms for name in ("labelSelector", "namespaceSelector"))
+    return any(_bad(selector.get("matchExpressions")) for selector in selectors)
 
 
 def _node_values(affinity: Object) -> bool:

@@ -15,6 +15,7 @@ from podless.fields import patches
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
+from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs.gotypes import Bool, Int, ListOf, String
 
@@ -308,14 +309,8 @@ class OperationsWriter:
 
     def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
-        noun, gvk = self.name(kind.kind), self.gvk
-        if sub == "scale":
-            noun, gvk = SCALE, gvk if kind.custom else _SCALED
         known = kind.subresource(sub)
-        if known is not None and known.kind is not None:
-            of = known.kind
-            noun = package_of(of.group, of.storage_version) + of.kind
-            gvk = {"group": of.group, "version": of.storage_version, "kind": of.kind}
+        noun, gvk = self._describe_body(sub, known.kind if known is not None else None)
         refs = {
             "list": self.name(kind.list_kind),
             "object": noun,
@@ -351,6 +346,19 @@ class OperationsWriter:
             required=body in ("object", "patch"),
             gvk=gvk,
         )
+
+    def _describe_body(self, sub: str, sent: Kind | None) -> tuple[str, Object]:
+        """Return the definition and the group, version and kind of the objects of a path.
+
+        sent: the kind that a subresource has of its own, None for none.
+        """
+        if sent is not None:
+            version = sent.storage_version
+            gvk = {"group": sent.group, "version": version, "kind": sent.kind}
+            return package_of(sent.group, version) + sent.kind, gvk
+        if sub == "scale":
+            return SCALE, self.gvk if self.kind.custom else _SCALED
+        return self.name(self.kind.kind), self.gvk
 
     def _operation_text(self, verb: str, sub: str) -> str:
         kind = self.kind.kind
