@@ -98,6 +98,8 @@ def _needed_features(spec: Object, old: Object) -> Iterator[str]:
     """Yield the features that a node needs for a resize, in alphabetical order."""
     if spec.get("resources") != old.get("resources"):
         yield "InPlacePodLevelResourcesVerticalScaling"
-    both = zip_longest(old.get("initContainers") or (), spec.get("initContainers") or (), fillvalue={})
+    both: Iterator[tuple[Object, Object]] = zip_longest(
+        old.get("initContainers") or (), spec.get("initContainers") or (), fillvalue={}
+    )
     if any(not is_sidecar(before) and before.get("resources") != after.get("resources") for before, after in both):
         yield "InPlacePodVerticalScalingInitContainers"
