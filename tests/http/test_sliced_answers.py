@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from podless import Server
+from podless.http.held import Held
+from podless.http.limits import Limits
+from podless.http.outgoing import Outgoing, StreamSink
+from podless.http.sending import PLAIN, DatedHeads
 from podless.http.stream import WatchStream
 from podless.kinds import view
-from podless.runtime import slices
-from podless.runtime.slices import SlicedIterator, Slices, _Worker
+from podless.offload.giveway import GivingMeter
+from podless.publish import table
+from podless.runtime import pace, slices
+from podless.runtime.meter import charge
+from podless.runtime.pace import Pace
+from podless.runtime.slices import Incomplete, SlicedIterator, Slices, _Worker
 from tests.conftest import CRDS, Client, definition
 
 GROUP = "sliced.example.com"
@@ -54,16 +63,24 @@ def client() -> Iterator[Client]:
 
 @pytest.fixture
 def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How often work was suspended, at the first place of a list. A slice is over at each look at the clock."""
+    """How often work let others run, at the first place of a list: on the loop or beside it.
+
+    A slice is over at each look at the clock.
+    """
     suspended = [0]
-    real = _Worker.yield_if_due
+    real, give_way = _Worker.yield_if_due, GivingMeter.give_way
 
     def look(self: _Worker) -> None:
         suspended[0] += 1
         real(self)
 
+    def look_beside(self: GivingMeter) -> None:
+        suspended[0] += 1
+        give_way(self)
+
     monkeypatch.setattr(slices, "SLICE", -1.0)
     monkeypatch.setattr(_Worker, "yield_if_due", look)
+    monkeypatch.setattr(GivingMeter, "give_way", look_beside)
     return suspended
 
 
@@ -102,6 +119,119 @@ def test_what_takes_long_is_made_in_slices(client: Client, case: str, count: lis
     count[0] = 0
     get(client, version, name, query, accept)
     assert count[0] >= (MANY // 4 if not name else 1)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[int]]:
+    """The names of the objects of which rows were made, and how many were under way at each beginning."""
+    names: list[str] = []
+    under_way: list[int] = []
+    open_rows: list[str] = []
+    real = table.make_row
+
+    def make(layout: Any, obj: Any, *about: Any) -> Any:
+        name = obj["metadata"].get("name", "")
+        names.append(name)
+        open_rows.append(name)
+        under_way.append(len(open_rows))
+        try:
+            return real(layout, obj, *about)
+        finally:
+            open_rows.remove(name)
+
+    for module in ("lists", "stream"):
+        monkeypatch.setattr(f"podless.http.{module}.table.make_row", make)
+    return names, under_way
+
+
+def open_all(client: Client, many: int, path: str, **headers: str) -> list[tuple[Any, Any]]:
+    """Send a request on so many connections, and read none of the answers."""
+    opened = []
+    for number in range(many):
+        connection = client._connect()
+        head = {"Authorization": f"Bearer {client._token}", "Accept": TABLE}
+        head |= {name: value.format(number) for name, value in headers.items()}
+        connection.request("GET", path, headers=head)
+        opened.append((connection, None))
+    return [(connection, connection.getresponse()) for connection, _ in opened]
+
+
+@pytest.mark.parametrize("query", ["", "?watch=1&timeoutSeconds=30"])
+def test_answers_of_one_user_make_one_row_at_a_time_and_each_once(
+    client: Client, count: list[int], made: tuple[list[str], list[int]], query: str
+) -> None:
+    forget(client)
+    opened = open_all(client, 6, PATH.format("v1") + query)
+    for _, answer in opened:
+        found = [json.loads(answer.readline()) for _ in range(MANY if query else 1)]
+        tables = [event["object"] for event in found] if query else found
+        assert [row["cells"][0] for shown in tables for row in shown["rows"]] == names()
+    for connection, _ in opened:
+        connection.close()
+    assert sorted(made[0]) == names()
+    assert max(made[1]) == 1
+
+
+def test_watches_of_many_users_share_the_row_of_an_event(
+    client: Client, count: list[int], made: tuple[list[str], list[int]]
+) -> None:
+    revision = get(client, "v1", query="?limit=1").body["metadata"]["resourceVersion"]
+    path = f"{PATH.format('v1')}?watch=1&timeoutSeconds=30&resourceVersion={revision}"
+    impersonation = {"Impersonate-User": "user{}", "Impersonate-Group": "system:masters"}
+    opened = open_all(client, 6, path, **impersonation)
+    client.merge(f"{PATH.format('v1')}/g9", {"metadata": {"labels": {"shared": revision}}})
+    for connection, answer in opened:
+        assert json.loads(answer.readline())["object"]["rows"][0]["cells"][0] == "g9"
+        connection.close()
+    assert made[0] == ["g9"]
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Let the loop go on until something is true."""
+    async with asyncio.timeout(60):
+        while not true():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def test_a_begun_piece_is_completed_even_if_the_client_stops_reading(
+    count: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_TURN", -1.0)  # one slice in each iteration of the loop
+    sent: list[bytes] = []
+
+    class Transport(asyncio.Transport):
+        def write(self, data: Any) -> None:
+            sent.append(bytes(data))
+
+        def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+            pass
+
+        def get_write_buffer_size(self) -> int:
+            return 0
+
+    def pieces() -> Iterator[bytes]:
+        yield b"a"
+        for _ in range(8):
+            charge(2000)
+        yield b"b"
+        yield b"c"
+
+    held = Held(1 << 20)
+    out = Outgoing(held, Limits(), DatedHeads(), Pace())
+    out.open(Transport())
+    sink = out._sink = StreamSink(out, PLAIN, lambda: None)
+    sink.pull(pieces())
+    await until(lambda: count[0] >= 2)
+    out.pause()
+    await until(lambda: len(sent) == 2)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert sent == [b"a", b"b"]
+    assert held.held == 1
+    out.resume()
+    await until(lambda: len(sent) == 3)
+    assert held.held == 0
+    out.close()
 
 
 def test_sliced_answers_are_whole(client: Client, count: list[int]) -> None:
@@ -181,9 +311,6 @@ def test_watches_with_selectors_of_their_own_look_into_a_long_object_once(
 
 
 def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:
-    from podless.runtime.meter import charge
-    from podless.runtime.slices import Incomplete
-
     def items() -> Iterator[int]:
         for item in range(3):
             for _ in range(4):
@@ -201,9 +328,6 @@ def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:
 
 
 def test_an_iterator_that_is_left_lets_go(count: list[int]) -> None:
-    from podless.runtime.meter import charge
-    from podless.runtime.slices import Incomplete
-
     ended = []
 
     def items() -> Iterator[int]:

@@ -53,6 +53,7 @@ class WatchCache:
 
     floor: changes at or before this revision are not in the window. changed: no change is later than this revision.
     oldest: no object was written before this revision.
+    looking: held by the watch that looks into long objects.
     """
 
     def __init__(self, cache: Whole, store: Store, where: Keys) -> None:
@@ -62,6 +63,7 @@ class WatchCache:
         self.floor = 0
         self.changed = 0
         self.oldest = 0
+        self.looking = asyncio.Lock()
         self._cache = cache
         self._store = store
         self._read_record = cache.read

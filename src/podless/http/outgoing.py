@@ -189,9 +189,18 @@ class Outgoing:
         """Return a puller for pieces that are made in slices."""
         return self._pace.slice_iterator(pieces)
 
-    def run_soon(self, work: Callable[[], float | None]) -> None:
-        """Run work at this user's next turn."""
-        self._pace.run_soon(self.user, work)
+    def run_soon(self, work: Callable[[], float | None], *, first: bool = False) -> None:
+        """Run work at this user's next turn. first: before the user's other work."""
+        self._pace.run_soon(self.user, work, first=first)
+
+    def write_piece(self, data: Piece) -> None:
+        """Send a piece. It is charged if the client has stopped reading since the piece was begun."""
+        if self.writable is not None:
+            if not self._held.charge(self.user, len(data), ANSWERS, self, alone=True):
+                self.cut_off(_FULL)
+                return
+            self._buffered += len(data)
+        self.transport.write(data)
 
 
 class StreamSink(Sink):
@@ -212,6 +221,7 @@ class StreamSink(Sink):
         self._size = 0
         self._own = size
         self._due = False
+        self._begun = False  # a piece needs another slice
 
     def send(self, data: Piece) -> bool:
         """Queue one piece. Return False if the client is gone, or was too slow and is now disconnected."""
@@ -239,7 +249,7 @@ class StreamSink(Sink):
         """Send the pieces of a source first, as `pull` does."""
         self._source = source
         self._out.begin_read()
-        self._flow()
+        self.send_soon()  # not now: the first pieces of many answers would fill one iteration of the loop
 
     def send_soon(self) -> None:
         """Continue in a later turn of the loop, because the client reads again."""
@@ -250,11 +260,14 @@ class StreamSink(Sink):
     def _flow(self) -> None:
         self._due = False
         out, left, until = self._out, _TURN, time.perf_counter() + _MAKING
-        while not self._over and out.writable is None and out.transport is not _NOWHERE:
+        # a begun piece is completed even if the client does not read: decoded, its object takes much memory
+        while not self._over and (out.writable is None or self._begun) and out.transport is not _NOWHERE:
             try:
                 piece = self._next()
+                self._begun = False
             except Incomplete:
-                self.send_soon()
+                self._begun = self._due = True
+                out.run_soon(self._flow, first=True)
                 return
             except Exception as error:
                 log.error("http: an answer could not be produced: %s", trace_error(error))
@@ -265,7 +278,7 @@ class StreamSink(Sink):
                     self._finish()
                 return
             if piece:
-                out.transport.write(self._wrap(piece))
+                out.write_piece(self._wrap(piece))
             left -= len(piece)
             if left <= 0 or time.perf_counter() > until:
                 self.send_soon()

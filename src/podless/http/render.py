@@ -98,6 +98,15 @@ def is_quick_list(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     return not view.find_indirect(call.kind, call.version, outcome.entries, outcome.oldest)
 
 
+def longest_object(outcome: Outcome) -> int:
+    """Return the bytes of the longest stored object of an answer that is made in one go."""
+    if isinstance(outcome, Many):
+        few = len(outcome.entries) <= lists.LONG
+        return max((len(entry.body) for entry in outcome.entries), default=0) if few else 0
+    entry = getattr(outcome, "entry", None)
+    return len(entry.body) if entry is not None else 0
+
+
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
     """Make the protobuf messages or sort keys of a long list in slices; the list's length is then known."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:

@@ -46,12 +46,18 @@ class Pace:
             lock = self._locks[user] = asyncio.Lock()
         return lock
 
-    def run_soon(self, user: str, work: Callable[[], float | None]) -> None:
-        """Run work for a user in a later iteration of the loop. It must not raise or exceed a few milliseconds."""
+    def run_soon(self, user: str, work: Callable[[], float | None], *, first: bool = False) -> None:
+        """Run work for a user in a later iteration of the loop. It must not raise or exceed a few milliseconds.
+
+        first: before the user's other work, for work that has begun and keeps memory until it ends.
+        """
         queue = self._queues.get(user)
         if queue is None:
             queue = self._queues[user] = deque()
-        queue.append(work)
+        if first:
+            queue.appendleft(work)
+        else:
+            queue.append(work)
         self._schedule_turn()
 
     async def wait_turn(self, user: str) -> None:

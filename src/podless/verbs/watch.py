@@ -241,7 +241,9 @@ class Watch:
                 events = self._waiting[0]
                 self._renew()
                 await self._convert(self._involved(events))
-                async with self._turn:  # one user at a time: a decoded object takes 20 times its bytes
+                # one watch of a user at a time, because a decoded object takes 20 times its bytes, and one of a
+                # collection, because the next one finds what it made
+                async with self._turn, self._collection.looking:
                     if self._waiting:  # `stop` clears it
                         await self._api.off_loop.run_in_slices(self._hand_over, events)
                 if self._waiting:

@@ -83,6 +83,8 @@ class Disturbed:
 
         def changed() -> Iterator[bytes]:
             for piece in pieces:
+                if self._over:  # an event of the time before these pieces has ended the watch
+                    return
                 yield self._changed(piece)
                 if self._over:
                     asyncio.get_running_loop().call_soon(self._finish)
