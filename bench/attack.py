@@ -4,14 +4,15 @@ Each attack has a server of its own, a process of `podless serve` with SQLite on
 attack needs; then a good client asks every ten milliseconds, a GET and a create, alone at first; then the attack is
 sent beside it. A line tells what was answered, the processor time that the server spent on the attack, the longest
 time for which its loop was held (processor time of the loop's thread, and what the server itself told in
-podless_loop_held_worst_seconds), the times of the good client from when it was to ask until it had its answer, and
-resident memory: before, the most meanwhile, and when all is over.
+podless_loop_held_worst_seconds), the times of the good client from when it was to ask until it had its answer, for
+creates also in processor time of the server, which does not grow where the machine is busy, and resident memory:
+before, the most meanwhile, and when all is over.
 
     python -m bench.attack [--scale SHARE] [--limit SECONDS] [--list] [ROW ...]
 
 ROW: a row of the table, such as F2, or a letter for all of its rows. --scale: multiplies the sizes. The exit code is 1
 where an attack holds the loop for more than 100 ms, keeps more than 64 MB, is answered 500 (where a real server is not)
-or not in time, or has the good client's creates wait for more than 50 ms (99%).
+or not in time, or has the good client's creates wait for more than 50 ms of the server's processor time (99%).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -45,6 +47,7 @@ ATTACKS = (*rights.ATTACKS, *reads.ATTACKS, *schemas.ATTACKS, *limits.ATTACKS, *
 GOOD = "good"
 EVERY = 0.01  # seconds between two requests of the good client
 ALONE = 1.0  # seconds of it alone
+_WATCHED = 3.0  # seconds for which watches are open where nothing else is asked
 LOOK = 0.01  # seconds between two looks at memory
 SETTLED = 1.0  # seconds for which memory must not fall before it counts as what is kept
 PATIENCE = 8.0  # seconds that it may take to fall
@@ -68,7 +71,10 @@ class Times(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What an attack did. told: by the server, 0 where it told nothing. answers: how often a status came."""
+    """What an attack did. told: by the server, 0 where it told nothing. answers: how often a status came.
+
+    waited: processor seconds of the server while a create waited (99%).
+    """
 
     attack: Attack
     answers: dict[int, int]
@@ -78,6 +84,7 @@ class Found(NamedTuple):
     told: float
     gets: Times
     creates: Times
+    waited: float
     before: float
     most: float
     after: float
@@ -89,7 +96,7 @@ class Found(NamedTuple):
             for name, wrong in (
                 ("held", max(self.held, 0.0) > MOST_HELD),
                 ("kept", self.after - self.before > self.attack.keeps),
-                ("late", self.creates.late > MOST_LATE),
+                ("late", self.waited > MOST_LATE),
                 ("error", 500 in self.answers and not self.attack.fails),
                 ("no answer", 0 in self.answers),
             )
@@ -102,28 +109,31 @@ class Found(NamedTuple):
         memory = f"{self.before:5.0f} {self.most:6.0f} {self.after:6.0f}"
         faults = ", ".join(self.faults()) or "ok"
         return (
-            f"{self.attack.row:3} {codes:14} {times} {self.gets} {self.creates} {memory}  {faults}: {self.attack.what}"
+            f"{self.attack.row:3} {codes:14} {times} {self.gets} {self.creates} {self.waited * 1e3:7.1f} {memory}  "
+            f"{faults}: {self.attack.what}"
         )
 
 
 HEADS = (
     f"{'':3} {'':14} {'s':>6} {'CPU s':>6} {'held ms':>7} {'told':>7} {'GET 99%':>7} {'worst':>7} "
-    f"{'cre.99%':>7} {'worst':>7} {'MB':>5} {'most':>6} {'after':>6}"
+    f"{'cre.99%':>7} {'worst':>7} {'CPU ms':>7} {'MB':>5} {'most':>6} {'after':>6}"
 )
 
 
-async def _steady(port: int, told: Connection) -> None:
+async def _steady(port: int, process: int, told: Connection) -> None:
     """The good client: asks at even times, on a connection each for what it reads and what it writes."""
 
-    async def go_on(make: Callable[[int], Ask]) -> list[tuple[float, float]]:
+    async def go_on(make: Callable[[int], Ask]) -> list[tuple[float, float, float]]:
         wire = Wire(*await asyncio.open_connection("127.0.0.1", port))
-        seen: list[tuple[float, float]] = []
+        seen: list[tuple[float, float, float]] = []
+        clock = ~process << 3 | 2  # of the server's processor time, as clock_getcpuclockid makes it on Linux
         due, number = time.perf_counter(), 0
         while not stopped.is_set():
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            began = time.clock_gettime(clock)
             code = await wire.ask(raw(GOOD, make(number)))
             assert code < 300, code
-            seen.append((due, time.perf_counter() - due))
+            seen.append((due, time.perf_counter() - due, time.clock_gettime(clock) - began))
             due, number = due + EVERY, number + 1
         return seen
 
@@ -134,9 +144,9 @@ async def _steady(port: int, told: Connection) -> None:
     told.send(await asyncio.gather(gets, creates))
 
 
-def good(port: int, told: Connection) -> None:
+def good(port: int, process: int, told: Connection) -> None:
     """Its process; it gives way to nothing, and ends when it is told anything."""
-    asyncio.run(_steady(port, told))
+    asyncio.run(_steady(port, process, told))
 
 
 async def _answered(port: int, data: bytes, limit: float) -> int:
@@ -156,7 +166,7 @@ async def _answered(port: int, data: bytes, limit: float) -> int:
 
 
 async def _attacking(
-    port: int, watches: Sequence[bytes], asks: Sequence[bytes], limit: float, told: Connection
+    port: int, watches: Sequence[bytes], asks: Sequence[bytes], abreast: int, limit: float, told: Connection
 ) -> None:
     refused: list[int] = []
 
@@ -178,11 +188,15 @@ async def _attacking(
         begun = asyncio.Event()
         tasks.append(asyncio.ensure_future(watch(data, begun)))
         await begun.wait()
-    until, codes = time.monotonic() + limit, []
-    for data in asks:
-        codes.append(await _answered(port, data, max(0.01, until - time.monotonic())))
-        if time.monotonic() > until:
-            break
+    until, turns = time.monotonic() + limit, asyncio.Semaphore(abreast)
+
+    async def ask_once(data: bytes) -> int:
+        async with turns:
+            return await _answered(port, data, max(0.01, until - time.monotonic()))
+
+    codes = await asyncio.gather(*map(ask_once, asks))
+    if not asks:
+        await asyncio.sleep(_WATCHED)
     for task in tasks:
         task.cancel()
     told.send(refused + codes)
@@ -190,10 +204,10 @@ async def _attacking(
 
 def attacker(port: int, limit: float, told: Connection) -> None:
     """The attacker's process; what it sends is made before it is begun."""
-    watches, asks = told.recv()
+    watches, asks, abreast = told.recv()
     told.send("ready")
     told.recv()
-    asyncio.run(_attacking(port, watches, asks, limit, told))
+    asyncio.run(_attacking(port, watches, asks, abreast, limit, told))
 
 
 class Measured:
@@ -227,9 +241,9 @@ class Measured:
         watches = [raw(ADMIN, each) for each in self.attack.watches(site)]
         told = self._told()
         bad, wire = self._start(attacker, port, self._limit)
-        other, line = self._start(good, port)
+        other, line = self._start(good, port, self._server.pid)
         try:
-            wire.send((watches, asks))
+            wire.send((watches, asks, self.attack.abreast))
             wire.recv()
             time.sleep(0.5)  # until the good client has begun
             quiet = self._used()
@@ -246,7 +260,7 @@ class Measured:
             held = self._held.read()
             line.send("end")
             seen = line.recv() if line.poll(self._limit) else [[], []]
-            gets, creates = ([took for due, took in part if due + took >= began[0]] for part in seen)
+            gets, creates = ([each for each in part if each[0] + each[1] >= began[0]] for part in seen)
         finally:
             bad.kill()
             other.kill()
@@ -258,8 +272,9 @@ class Measured:
             max(0.0, ended[1] - began[1] - rate * seconds),
             held,
             now if now > told else 0.0,
-            Times.of(gets),
-            Times.of(creates),
+            Times.of([took for _, took, _ in gets]),
+            Times.of([took for _, took, _ in creates]),
+            Times.of([later for _, _, waited in creates for later in _every(waited)]).late,
             before,
             most,
             self._kept(most),
@@ -282,6 +297,11 @@ class Measured:
                 least, still = now, time.monotonic() + SETTLED
             time.sleep(0.05)
         return least
+
+
+def _every(seconds: float) -> Sequence[float]:
+    """What all would have waited that might have asked while one request waited."""
+    return [seconds - turn * EVERY for turn in range(max(1, math.ceil(seconds / EVERY)))]
 
 
 def allow(site: Site) -> None:
@@ -351,7 +371,7 @@ def main(smoke: bool = False) -> list[Figure]:
     found = run(("A",), 0.05, 10.0) if smoke else run()
     return [
         Figure("the worst attack holds the loop for", max(each.held for each in found) * 1e3, "ms"),
-        Figure("another client's creates, 99%", max(each.creates.late for each in found) * 1e3, "ms"),
+        Figure("another client's creates, 99% (CPU)", max(each.waited for each in found) * 1e3, "ms"),
         Figure("memory kept after an attack", max(each.after - each.before for each in found), "MB"),
         Figure("attacks out of bounds", sum(bool(each.faults()) for each in found), ""),
     ]

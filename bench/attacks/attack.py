@@ -45,9 +45,9 @@ class Site:
 @dataclass(frozen=True, slots=True)
 class Attack:
     """One of them. row: of the table, with a number where there are several. setup: what is stored before; it returns
-    the requests, which are sent one after the other. watches: requests that stay open meanwhile. hook: what a webhook
+    the requests. watches: requests that stay open meanwhile. hook: what a webhook
     answers, where one is needed. keeps: MB of memory that it may keep, for what is made of the set-up once.
-    fails: whether a real server answers 500 as well.
+    fails: whether a real server answers 500 as well. abreast: how many of the requests are under way at once.
     """
 
     row: str
@@ -57,6 +57,7 @@ class Attack:
     hook: Callable[[Site, Any], Any] | None = None
     keeps: float = 64.0
     fails: bool = False
+    abreast: int = 1
 
 
 def objects(plural: str = "things", version: str = "v1") -> str:

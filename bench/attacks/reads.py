@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bench.asks.ask import CRDS, GROUP, MAPS, Ask, config, named
+from bench.asks.ask import CRDS, GROUP, JSON, MAPS, Ask, config, named
 from bench.attacks.attack import TABLE, Attack, Site, defined, get, merge, numbers, objects, post
 
 _ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -46,6 +46,18 @@ def _table(one: bool) -> Callable[[Site], Sequence[Ask]]:
     return setup
 
 
+def _abreast(query: str, accept: str) -> Callable[[Site], Sequence[Ask]]:
+    def setup(site: Site) -> Sequence[Ask]:
+        return [get(f"{_columns(site)}{query}", accept)] * site.many(100)
+
+    return setup
+
+
+def _nothing(site: Site) -> Sequence[Ask]:
+    _columns(site)
+    return []
+
+
 def _table_of_change(site: Site) -> Sequence[Ask]:
     path = _columns(site)
     return [merge(f"{path}/a", {"metadata": {"labels": {"a": "b"}}})]
@@ -74,5 +86,14 @@ ATTACKS = [
         _table_of_change,
         lambda site: [get(f"{objects()}?watch=1", TABLE)] * 3,
     ),
+    Attack("G4", "100 GETs at once of an object of 0.9 MB as Table", _abreast("/a", TABLE), abreast=100),
+    Attack("G5", "100 lists at once of an object of 0.9 MB as Table", _abreast("", TABLE), abreast=100),
+    Attack(
+        "G6",
+        "100 watches as Table of an object of 0.9 MB",
+        _nothing,
+        lambda site: [get(f"{objects()}?watch=1", TABLE)] * site.many(100),
+    ),
+    Attack("G7", "100 GETs at once of an object of 0.9 MB for people", _abreast("/a?pretty=1", JSON), abreast=100),
     Attack("I", "40 objects of 0.9 MB in a version that is not the stored one", _other_version),
 ]
