@@ -329,6 +329,13 @@ def test_a_missing_file_of_hooks_is_named(tmp_path: Path) -> None:
         pass
 
 
+def test_a_file_without_hooks_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("x = 1\n")
+    with pytest.raises(StartError) as found, Server(hooks=tmp_path / "app.py"):
+        pass
+    assert str(found.value).count("app.py") == 1
+
+
 def test_a_file_that_is_not_python_is_named(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text("a: 1")
     with pytest.raises(StartError, match=r"/app\.yaml: not a Python file: "), Server(hooks=tmp_path / "app.yaml"):

@@ -465,10 +465,11 @@ def _explain_load(sources: str, failure: Object) -> str:
     """Return why hooks could not be loaded, with file and line if the hooks raised the error."""
     if not failure:
         return f"{sources}: the worker ended while it loaded the hooks"
+    if failure["named"]:
+        return str(failure["why"])
     file = failure.get("file") or ""
     if not file or file.startswith(("<frozen ", _HERE)):  # raised before the first line of the hooks
-        why = str(failure["why"])
-        return why if why.startswith(f"{sources}: ") else f"{sources}: {why}"
+        return f"{sources}: {failure['why']}"
     return f"{file}:{failure['line']}: {failure['type']}: {failure['why']}"
 
 

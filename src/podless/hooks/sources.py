@@ -15,28 +15,32 @@ from podless.hooks import Hook
 from podless.runtime.jsonobject import Object
 
 
+class SourceError(ValueError):
+    """A source cannot be loaded, or has no hooks. The text names it."""
+
+
 def load_hooks(sources: Sequence[str]) -> list[Hook]:
-    """Import files and modules, and return their hooks. Raises ValueError, and the errors of the import."""
+    """Import files and modules, and return their hooks. Raises SourceError, ValueError and errors of the import."""
     hooks: list[Hook] = []
     for source in sources:
         path = Path(source)
         if path.suffix == ".py":
             if not path.is_file():  # otherwise the error would name a file of importlib
-                raise ValueError(f"{source}: no such file")
+                raise SourceError(f"{source}: no such file")
             sys.path.insert(0, str(path.parent.absolute()))
             spec = importlib.util.spec_from_file_location(path.stem, path)
             if spec is None or spec.loader is None:
-                raise ValueError(f"{source} cannot be loaded")
+                raise SourceError(f"{source} cannot be loaded")
             module = importlib.util.module_from_spec(spec)
             sys.modules[path.stem] = module
             spec.loader.exec_module(module)
         elif "/" in source or path.is_file():
-            raise ValueError(f"{source}: not a Python file: name a file that ends in .py, or a module")
+            raise SourceError(f"{source}: not a Python file: name a file that ends in .py, or a module")
         else:
             module = importlib.import_module(source)
         declared_here = declared.find_hooks(vars(module))
         if not declared_here:
-            raise ValueError(f"{source} has no hooks: decorate a function with podless.hooks.validate, mutate, ...")
+            raise SourceError(f"{source} has no hooks: decorate a function with podless.hooks.validate, mutate, ...")
         hooks += declared_here
     declared.check_names(hooks)
     return hooks

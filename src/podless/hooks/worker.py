@@ -22,7 +22,7 @@ from typing import cast
 from podless.codec import serializer
 from podless.hooks import Hook
 from podless.hooks.runner import HookRunner, WrongResult
-from podless.hooks.sources import find_place, list_files, load_hooks, place_of
+from podless.hooks.sources import SourceError, find_place, list_files, load_hooks, place_of
 from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, FAILED, GOOD, POLLED, FrameReader, Question
 from podless.runtime.system import count_processors
 
@@ -246,6 +246,7 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
             runner = HookRunner(load_hooks(sources), bounded=True)
         except BaseException as error:
             failure = find_place(error, sources) | {"type": type(error).__name__, "why": str(error)}
+            failure["named"] = isinstance(error, SourceError)
             raw = serializer.encode_json(failure)
             channel.sendall(ANSWER_HEAD.pack(len(raw), 0, FAILED) + raw)
             return
