@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import Final, Literal
 
 MOST: Final = 150_000  # young objects that one run looks through: up to 60 ms
-_OLD: Final = 100_000  # objects of the last generation that are not exempted; up to MOST join between two counts
 _UNKNOWN: Final = 2_000_000  # exempt objects that no run has looked through: at least 200 MB
 _WAITS: Final = 2.0, 64.0  # seconds from an exemption to the first count of the exempt objects, and between later ones
 # young objects that start a run, and runs that start one of the next generation: the middle one stays small
@@ -26,20 +25,18 @@ _THRESHOLDS: Final = 20_000, 4, 100
 class Collector:
     """The collector of a process that serves on one event loop. Call `start` and `stop` on this loop.
 
-    most, old, unknown: as above. few: number of exempt objects at which the exemption ends. waits: minimum and maximum
+    most, unknown: as above. few: number of exempt objects at which the exemption ends. waits: minimum and maximum
     seconds before the exempt objects are counted, which takes 20 to 50 ns per object.
     """
 
     def __init__(
         self,
         most: int = MOST,
-        old: int = _OLD,
         few: int = MOST,
         unknown: int = _UNKNOWN,
         waits: tuple[float, float] = _WAITS,
     ) -> None:
         self._most = most
-        self._old = old
         self._few = few
         self._unknown = unknown
         self._waits = waits
@@ -83,7 +80,7 @@ class Collector:
         if self._last > self._most:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._limit_last)
-        if generation == 2 and self._last > 2 * self._most + self._old:
+        if generation == 2 and self._last > 2 * self._most:
             self._exempt_all()
 
     def _exempt_all(self) -> None:
@@ -93,15 +90,16 @@ class Collector:
             self._loop.call_soon_threadsafe(self._await_count)
 
     def _limit_last(self) -> None:
-        """Count the objects of the last generation. If they are many, collect, and exempt the rest."""
+        """Collect the last generation, and exempt the rest, so that later runs do not look through it again.
+
+        Only gc.get_objects could tell whether many are left, and it exposes the unfinished tuples of other threads.
+        """
         if self._last <= self._most:
             return  # done since this was scheduled
-        self._last = len(gc.get_objects(2))
-        if self._last > self._old:
-            gc.collect()
-            exempt = gc.get_freeze_count()
-            self._exempt_all()
-            self._examined += gc.get_freeze_count() - exempt
+        gc.collect()
+        exempt = gc.get_freeze_count()
+        self._exempt_all()
+        self._examined += gc.get_freeze_count() - exempt
 
     def _await_count(self) -> None:
         if self._timer is None:
