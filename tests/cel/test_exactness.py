@@ -82,6 +82,11 @@ def test_formats_are_checked_inside_lists_and_maps(source: str, text: str) -> No
         ("string(dyn([1, 1]))", r"no such overload: string\(list\)"),
         ("s.matches(string(dyn('(')))", "error parsing regexp"),
         ("true || s.find('(') == ''", "error parsing regexp"),
+        ("{}[[1]] == 1", r"invalid qualifier type: \*types.baseList"),
+        ("{}[?{}].hasValue()", r"invalid qualifier type: \*types.baseMap"),
+        ("{}[duration('1s')] == 1", "invalid qualifier type: types.Duration"),
+        ("{}[null] == 1", "invalid qualifier type: types.Null"),
+        ("{}[int] == 1", r"invalid qualifier type: \*types.Type"),
     ],
 )
 def test_constants_are_worked_out_when_a_program_is_made(source: str, text: str) -> None:

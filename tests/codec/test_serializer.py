@@ -329,6 +329,19 @@ def test_general_floats_have_an_exponent_where_go_has_one(value: float, text: st
     assert gotext.format_float(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2**63 - 1, "9223372036854775807"),
+        (-(2**63), "-9223372036854775808"),
+        (2**63, "9.223372036854776e+18"),
+        (10**20, "1e+20"),
+    ],
+)
+def test_integers_beyond_64_bits_are_floats(value: int, text: str) -> None:
+    assert gotext.format_plain(value) == text
+
+
 @given(
     st.recursive(
         st.floats(allow_nan=False, allow_infinity=False)

@@ -9,6 +9,7 @@ from podless.cel.bounds import charge_each
 from podless.cel.compare import equal
 from podless.cel.errors import EvaluationError, NoSuchKey, no_overload
 from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
+from podless.codec import gotext
 
 
 def within(item: Any, place: Any) -> bool:
@@ -17,11 +18,12 @@ def within(item: Any, place: Any) -> bool:
     if kind in LISTS:
         return any(equal(item, each) for each in charge_each(place))
     if kind is dict:
-        return _hashable(item) and item in place
+        return is_key(item) and item in place
     raise no_overload()
 
 
-def _hashable(key: Any) -> bool:
+def is_key(key: Any) -> bool:
+    """Return whether a value can be a key of a map."""
     return key.__class__ in (str, int, Uint, float, bool)
 
 
@@ -29,7 +31,7 @@ def show(value: Any) -> str:
     """Return a value as error messages show it."""
     if value.__class__ is bool:
         return "true" if value else "false"
-    return str(value)
+    return gotext.format_float(value) if value.__class__ is float else str(value)
 
 
 def index(place: Any, key: Any) -> Any:
@@ -101,7 +103,7 @@ def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
     if kind is Optional:
         return optional_index(value.value, key, lenient) if value.present else values.NONE
     if kind is dict:
-        return Optional(value[key]) if _hashable(key) and key in value else values.NONE
+        return Optional(value[key]) if is_key(key) and key in value else values.NONE
     if kind in LISTS:
         number = position(key)
         return Optional(value[number]) if 0 <= number < len(value) else values.NONE
@@ -124,13 +126,24 @@ def truth(value: Any) -> bool:
     return bool(value)
 
 
-def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
-    """Add a new entry to a map literal. Raises EvaluationError for a repeated key."""
-    if not _hashable(key):
+def put_item(target: dict[Any, Any], key: Any, value: Any) -> None:
+    """Set an entry of a map literal; as in cel-go, the last of repeated keys wins."""
+    if not is_key(key):
         raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
-    if key in target:
-        raise EvaluationError(f"insert failed: key {show(key)} already exists")
     target[key] = value
+
+
+def remove_item(target: dict[Any, Any], key: Any) -> None:
+    """Remove the entry of a map literal that an absent optional of the same key replaces."""
+    if is_key(key):
+        target.pop(key, None)
+
+
+def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
+    """Add an entry to the map of a macro. Raises EvaluationError for a repeated key."""
+    if is_key(key) and key in target:
+        raise EvaluationError(f"insert failed: key {show(key)} already exists")
+    put_item(target, key, value)
 
 
 def iterate(value: Any, two: bool = False) -> Any:

@@ -123,6 +123,9 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
                 self.writer.open(f"if {value}.present:")
                 self.writer.line(f"put({name}, {key}, {value}.value)")
                 self.writer.close()
+                self.writer.open("else:")
+                self.writer.line(f"remove({name}, {key})")
+                self.writer.close()
             else:
                 self.writer.line(f"put({name}, {key}, {value})")
         return Value(name, node.type)

@@ -31,14 +31,6 @@ def _least(one: Any, other: Any) -> int:
     return math.ceil(min(values.size_of(one), values.size_of(other)) * 0.1)
 
 
-def _put_item(target: dict[Any, Any], key: Any, value: Any) -> None:
-    if key.__class__ not in (str, int, Uint, float, bool):
-        raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
-    if key in target:
-        raise EvaluationError(f"Failed with repeated key: {access.show(key)}")
-    target[key] = value
-
-
 _UNSET = object()  # the value of an omitted optional field
 
 
@@ -120,7 +112,8 @@ GLOBALS: dict[str, Any] = {
     "opened": _opened,
     "optional_index": access.optional_index,
     "pause": bounds.pause_work,
-    "put": _put_item,
+    "put": access.put_item,
+    "remove": access.remove_item,
     "select": access.select,
     "truth": access.truth,
     "whole": arithmetic.whole,

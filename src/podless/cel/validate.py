@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from podless.cel import patterns, types
+from podless.cel import access, patterns, types
 from podless.cel.decls import Declarations
 from podless.cel.dispatch import guard_overloads
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, walk_nodes
 from podless.cel.types import Type
+from podless.cel.values import Duration, Timestamp, TypeValue
 
 _READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
 _CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 _PATTERNS = frozenset(("matches", "find", "findAll"))
 _EXEMPT = "format"
+_INDEXES = frozenset(("_[_]", "_[?_]"))
+_GO_TYPES = {
+    bytes: "types.Bytes",
+    type(None): "types.Null",
+    Timestamp: "types.Timestamp",
+    Duration: "types.Duration",
+    TypeValue: "*types.Type",
+}
 
 
 def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
@@ -85,16 +94,23 @@ def _fold(node: Expr, known: dict[Expr, Any], declarations: Declarations) -> Non
             known[node] = [known[item] for item in node.items]
     elif isinstance(node, MapExpr):
         if all(part in known for part in node.children()) and not any(entry.optional for entry in node.entries):
-            made = {known[entry.key]: known[entry.value] for entry in node.entries}
-            if len(made) == len(node.entries):
-                known[node] = made
+            entries = [(known[entry.key], known[entry.value]) for entry in node.entries]
+            if all(access.is_key(key) for key, _ in entries):
+                known[node] = dict(entries)
     elif isinstance(node, CallExpr):
         args = node.children()
         if node.function in _PATTERNS and len(args) > 1 and args[1] in known:
             patterns.compile_pattern(known[args[1]])
+        if node.function in _INDEXES and args[1] in known and not access.is_key(known[args[1]]):
+            raise ProgramError(f"invalid qualifier type: {_name_go_type(known[args[1]])}")
         if node.function in _CONVERSIONS and len(args) == 1 and args[0] in known:
             call = guard_overloads(node.function, [declarations.overloads[name] for name in node.overloads])
             known[node] = call(known[args[0]])
+
+
+def _name_go_type(value: Any) -> str:
+    """Return the type of a value of cel-go, as %T formats it."""
+    return _GO_TYPES.get(value.__class__, "*types.baseMap" if isinstance(value, dict) else "*types.baseList")
 
 
 def check_homogeneous(tree: Expr) -> list[Issue]:

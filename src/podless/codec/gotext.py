@@ -12,6 +12,7 @@ from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
+_LONG = 1 << 63
 _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
@@ -70,7 +71,7 @@ def format_float(value: float) -> str:
     """Return a float in Go's shortest 'g' format, with an exponent below 1e-4 and from 1e6 on."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     if not isinstance(exponent, int):
-        return str(value)
+        return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
     shift = len(digits) - 1 + exponent
     if -4 <= shift < 6 or not value:
         return format(Decimal(repr(value)).normalize(), "f")
@@ -90,10 +91,10 @@ def format_value(item: Any) -> str:
         return "null"
     if isinstance(item, bool):
         return "true" if item else "false"
-    if isinstance(item, int):
+    if isinstance(item, int) and -_LONG <= item < _LONG:
         return str(item)
-    if isinstance(item, float):
-        return format_float(item)
+    if isinstance(item, float | int):  # Go decodes larger integers to floats
+        return format_float(float(item))
     return format_json(item)
 
 

@@ -244,7 +244,7 @@ def _quoted(value: Any, text: str) -> str:
 def _fixed_plain(value: float) -> str:
     if math.isfinite(value):
         return f"{value:.6f}"
-    return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+    return gotext.format_float(value)
 
 
 def _number(value: Any, letter: str) -> float:
