@@ -22,6 +22,13 @@ def test_a_document_is_for_reading(client: Client, path: str, method: str) -> No
     assert client.send("HEAD", path).status == 405
 
 
+@pytest.mark.parametrize("path", ["/api/v1/watch", "/apis/apps/v1/watch/", "/apis/none/v1/proxy?a=<b"])
+def test_a_verb_in_the_path_needs_a_resource(client: Client, path: str) -> None:
+    answer, shown = client.get(path), path.replace("<", "&lt;")
+    why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {shown}"
+    assert (answer.status, answer.body) == (500, f'Internal Server Error: "{shown}": {why}\n'.encode())
+
+
 def test_keys_are_of_a_type_of_their_own(client: Client) -> None:
     assert client.get(KEYS).headers["Content-Type"] == "application/jwk-set+json"
     answer = client.get(KEYS, Accept="application/json")

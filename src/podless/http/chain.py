@@ -18,9 +18,12 @@ work of its wait groups.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from podless.auth.attributes import Attributes
+from podless.codec import gotext
 from podless.http.authentication import with_authentication
 from podless.http.authorization import with_authorization, with_read_only
 from podless.http.current import with_current_state
@@ -28,11 +31,11 @@ from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.impersonation import with_impersonation
 from podless.http.imports import with_imports
-from podless.http.info import request_info
+from podless.http.info import RequestInfo, UnclearPath, request_info
 from podless.http.limits import Limits
 from podless.http.log import with_log
 from podless.http.measured import Measured
-from podless.http.message import Answer, Handler, HTTPRequest, Pending
+from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
 from podless.http.status import with_status
 from podless.runtime import lazy
 from podless.verbs.call import API
@@ -88,10 +91,22 @@ def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
 
 
 def with_request_info(handler: Handler) -> Handler:
-    """Set the attributes of requests."""
+    """Set the attributes of requests. A path without clear attributes is answered before all other filters."""
 
     def handle(request: HTTPRequest) -> Answer | Pending:
-        request.info = request_info(request.method, request.path, request.query_text)
+        try:
+            request.info = request_info(request.method, request.path, request.query_text)
+        except UnclearPath:
+            request.info = RequestInfo(Attributes(request.method.lower(), path=request.path))
+            return _refuse_unclear(request)
         return handler(request)
 
     return handle
+
+
+def _refuse_unclear(request: HTTPRequest) -> Response:
+    """Return the error of kube-apiserver, which is no Status. Source: k8s.io/apiserver responsewriters (errors)."""
+    target = html.escape(request.path + (f"?{request.query_text}" if request.query_text else ""), quote=False)
+    why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {target}"
+    text = f"Internal Server Error: {gotext.quote(target)}: {why}\n"
+    return Response(500, [text.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])

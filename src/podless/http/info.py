@@ -14,6 +14,10 @@ from podless.meta.errors import BadRequest
 from podless.runtime.bounded import bounded_cache
 
 
+class UnclearPath(Exception):
+    """A path names a verb (the old /watch/ and /proxy/), but no resource."""
+
+
 class RequestInfo(NamedTuple):
     """The parsed request line.
 
@@ -52,7 +56,7 @@ _new = tuple.__new__  # the constructor of the named tuples, without their Pytho
 
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:
-    """Return the attributes of a request line. query: as sent."""
+    """Return the attributes of a request line. query: as sent. Raises UnclearPath."""
     place, _, name = path.rpartition("/")
     found = _object(method, place) if name else None
     if found is not None:
@@ -81,7 +85,9 @@ def _info(method: str, path: str, query: str) -> RequestInfo:
         return RequestInfo(Attributes(method.lower(), path=path))
     legacy, group, version, rest = parts
     verb, prefix = _VERBS.get(method, ""), ""
-    if rest[0] in _PREFIXES and len(rest) > 1:
+    if rest[0] in _PREFIXES:
+        if len(rest) == 1:
+            raise UnclearPath
         verb = prefix = rest[0]
         rest = rest[1:]
     namespace, namespaced = "", False

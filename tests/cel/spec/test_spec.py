@@ -16,7 +16,7 @@ KNOWN = {
     "fields/map_fields/map_bad_key_type_and_false": "a constant index that no map can have fails when it is compiled",
     "fields/map_fields/map_bad_key_type_or_true": "a constant index that no map can have fails when it is compiled",
     "fields/qualified_identifier_resolution/map_value_repeat_key": "the last of repeated keys wins",
-    "fields/qualified_identifier_resolution/map_value_repeat_key_heterogeneous": "the last wins, as 0 and 0u are one key",
+    "fields/qualified_identifier_resolution/map_value_repeat_key_heterogeneous": "0 and 0u are one key, the last wins",
     "fields/qualified_identifier_resolution/map_key_float": "a double may be the key of a map that is written down",
     "string_ext/format/map support (all key types)": "ours alone: 1 and true are the same key of one map",
     "string_ext/value_errors/indexof_out_of_range": "nothing is found behind the end",
