@@ -112,6 +112,11 @@ def test_not_found(library: Library, path: str) -> None:
     assert (reply.status, reply.headers, reply.body) == (404, {}, b"")
 
 
+def test_a_header_without_a_valid_clause_gets_nothing(library: Library) -> None:
+    reply = library.answer_document(DocumentRequest(PATH, accept="application/, x;q"))
+    assert (reply.status, reply.headers, reply.body) == (200, {}, b"")
+
+
 def test_not_acceptable(library: Library) -> None:
     reply = library.answer_document(DocumentRequest(PATH, accept="application/yaml"))
     assert (reply.status, "Content-Type" in reply.headers, reply.body) == (406, False, b"")

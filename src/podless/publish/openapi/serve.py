@@ -230,6 +230,8 @@ class DocumentLibrary:
             return Reply(404)
         etag, make = found
         form = accepted_form(request.accept, V3_FORMS)
+        if form is None and not parse_accept(request.accept):
+            return Reply(200)  # as kube-openapi (handler3) does if no clause is valid
         if form is None:
             return Reply(406, {"Vary": "Accept"})
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
