@@ -229,6 +229,12 @@ def selectable(*paths: str) -> list[str]:
     return [text.removeprefix("spec.selectableFields") for text in errors]
 
 
+def test_selectable_fields_need_a_structural_schema() -> None:
+    schema = {"openAPIV3Schema": {"type": "object", "definitions": {"a": {"type": "string"}}}}
+    told = "spec.schema.openAPIV3Schema: Invalid value: \"\": OpenAPIV3Schema 'definitions' is not supported"
+    assert told in created(version(schema=schema, selectableFields=[{"jsonPath": ".spec.a"}]))
+
+
 def test_selectable_fields_are_scalars_of_the_schema() -> None:
     assert selectable(".a", ".f1") == []
     wrong = "must point to a field of type string, boolean or integer."
