@@ -49,6 +49,17 @@ def test_nodes_come_and_go(yard: Namespace) -> None:
     yard.status(where, desiredNumberScheduled=1, currentNumberScheduled=1)
 
 
+def test_pods_tolerate_the_taints_of_nodes(yard: Namespace) -> None:
+    where = yard.make("apps/v1", "DaemonSet", "logs", spec(yard))
+    yard.status(where, numberReady=1)
+    (pod,) = yard.pods()
+    tolerated = {one["key"].rpartition("/")[2]: one.get("tolerationSeconds") for one in pod["spec"]["tolerations"]}
+    names = ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+    assert tolerated == dict.fromkeys(names)
+    (one,) = yard.client.get(yard.path("controllerrevisions", "apps/v1")).body["items"]
+    assert one["metadata"]["labels"]["controller-revision-hash"] in one["metadata"]["name"]
+
+
 def test_a_new_template(yard: Namespace) -> None:
     node(yard, "two")
     where = yard.make("apps/v1", "DaemonSet", "logs", spec(yard))

@@ -9,9 +9,20 @@ from podless.apis.core.group import NODES, PODS
 from podless.cache.events import CacheEvent
 from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.controllers.workloads.revisions import record_revision
 from podless.runtime.jsonobject import Object
 
 _REVISION = "controller-revision-hash"
+# taints of nodes that pods of DaemonSets tolerate, as in kube-controller-manager
+_NODE = "node.kubernetes.io"
+_TOLERATED = (
+    (f"{_NODE}/not-ready", "NoExecute"),
+    (f"{_NODE}/unreachable", "NoExecute"),
+    (f"{_NODE}/disk-pressure", "NoSchedule"),
+    (f"{_NODE}/memory-pressure", "NoSchedule"),
+    (f"{_NODE}/pid-pressure", "NoSchedule"),
+    (f"{_NODE}/unschedulable", "NoSchedule"),
+)
 
 
 class DaemonSets(OwnerController):
@@ -35,6 +46,9 @@ class DaemonSets(OwnerController):
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         template = obj["spec"]["template"]
         revision, wanted = owned.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
+        prefix = obj["metadata"]["name"]
+        used = {f"{prefix}-{_revision(pod)}" for pod in made}
+        await record_revision(self.api, obj, self.refer(obj), f"{prefix}-{revision}", {_REVISION: revision}, used)
         live = [pod for pod in made if pods.is_active(pod)]
         for pod in made:
             over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)
@@ -59,6 +73,9 @@ class DaemonSets(OwnerController):
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), _REVISION: revision}
         pod["spec"]["nodeName"] = node
+        known = [one.get("key") for one in pod["spec"].get("tolerations") or () if one.get("operator") == "Exists"]
+        more = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in _TOLERATED if key not in known]
+        pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), *more]
         await self.create_owned(obj, pod)
 
     async def _report(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:

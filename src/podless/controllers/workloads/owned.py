@@ -131,7 +131,7 @@ class OwnerController(Controller):
                 await self._set_owners(obj, [ref for ref in obj["metadata"]["ownerReferences"] if ref["uid"] != uid])
         for obj in list(self._free.get(owner["metadata"]["namespace"], {}).values()):
             if selects(obj) and self.may_adopt(owner, obj):
-                refs = [*(obj["metadata"].get("ownerReferences") or ()), self._refer(owner)]
+                refs = [*(obj["metadata"].get("ownerReferences") or ()), self.refer(owner)]
                 await self._set_owners(obj, refs)
                 claimed.append({**obj, "metadata": {**obj["metadata"], "ownerReferences": refs}})
         return claimed
@@ -145,7 +145,7 @@ class OwnerController(Controller):
         """Return whether an object without a controller, which the selector matches, can be adopted."""
         return "deletionTimestamp" not in obj["metadata"]
 
-    def _refer(self, owner: Object) -> Object:
+    def refer(self, owner: Object) -> Object:
         """Return the reference to an owner as a controller."""
         metadata, kind = owner["metadata"], self.owners
         ref = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
@@ -158,7 +158,7 @@ class OwnerController(Controller):
     async def create_owned(self, owner: Object, obj: Object) -> None:
         """Create an object for an owner. Raises StoreError, and CannotMake after recording an event."""
         metadata, kind = owner["metadata"], self.owners
-        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self._refer(owner)]}
+        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.refer(owner)]}
         try:
             if self.things is PODS and len(self.api.collection(PODS)) + self._making >= MOST_PODS:
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")

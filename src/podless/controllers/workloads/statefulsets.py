@@ -6,6 +6,7 @@ from podless.apis.apps.group import STATEFUL_SETS
 from podless.apis.core.group import CLAIMS, PODS
 from podless.controllers.workloads import ask, owned, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.controllers.workloads.revisions import record_revision
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 
@@ -14,6 +15,7 @@ _REVISION, _POD, _INDEX = (
     "statefulset.kubernetes.io/pod-name",
     "apps.kubernetes.io/pod-index",
 )
+_HASH = "controller.kubernetes.io/hash"
 
 
 class StatefulSets(OwnerController):
@@ -27,7 +29,12 @@ class StatefulSets(OwnerController):
 
     async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
-        revision = f"{name}-{owned.hash_template(spec['template'])}"
+        digest = owned.hash_template(spec["template"])
+        revision, used = (
+            f"{name}-{digest}",
+            {(obj.get("status") or {}).get("currentRevision") or "", *map(_revision, made)},
+        )
+        await record_revision(self.api, obj, self.refer(obj), revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
         wanted = range(first, first + spec["replicas"])
         known = {number: pod for pod in made if (number := _number(name, pod)) is not None}
@@ -82,7 +89,7 @@ class StatefulSets(OwnerController):
     async def _make(self, obj: Object, number: int, revision: str) -> None:
         spec, metadata = obj["spec"], obj["metadata"]
         name = f"{metadata['name']}-{number}"
-        pod = pod_of(spec["template"], name=name)
+        pod = pod_of(spec["template"], name=name, generateName=f"{metadata['name']}-")
         own = {_REVISION: revision, _POD: name, _INDEX: str(number)}
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own}
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
@@ -101,8 +108,11 @@ class StatefulSets(OwnerController):
         namespace = obj["metadata"]["namespace"]
         if (await self.api.load_collection(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
             return
-        labels = obj["spec"]["selector"].get("matchLabels") or {}
+        given = claim["metadata"]
+        labels = {**(given.get("labels") or {}), **(obj["spec"]["selector"].get("matchLabels") or {})}
         metadata = {"namespace": namespace, "name": name, "labels": labels}
+        if given.get("annotations"):
+            metadata["annotations"] = given["annotations"]
         try:
             await ask.create_object(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
         except AlreadyExists:
