@@ -56,6 +56,11 @@ def test_a_message_stands_where_its_name_says() -> None:
         apply_message(made, ())
 
 
+def test_bytes_have_the_name_that_go_gives_them() -> None:
+    made = apply_message(value("Object{spec: Object.spec{raw: b'x'}}", OBJECT, patches=True, object={}), ())
+    assert made["spec"]["raw"].code == "[]uint8{0x78}"
+
+
 def test_patches_are_made_of_values_of_the_object() -> None:
     source = "[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b~c'), value: object.color}]"
     made = value(source, JSON_PATCHES, patches=True, object={"color": "red"})

@@ -255,7 +255,7 @@ def _foreign(value: Any) -> tuple[str, str, str]:
     if value is None:
         return "NULL_VALUE", "0", "structpb.NullValue"
     kind = value.__class__
-    return _format_value(value), _code(value), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
+    return _format_value(value), _code(value, "[]uint8"), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
 
 
 _TYPES = {int: "types.Int", Uint: "types.Uint", bool: "types.Bool", float: "types.Double"}
@@ -296,13 +296,13 @@ def _format_value(value: Any) -> str:
     )
 
 
-def _code(value: Any) -> str:
-    """Return a value formatted with %#v."""
+def _code(value: Any, of_bytes: str = "types.Bytes") -> str:
+    """Return a value formatted with %#v. of_bytes: the Go type of bytes."""
     kind = value.__class__
     if kind is str:
         return gotext.quote(value)
     if kind is Uint:
         return f"0x{int(value):x}"
     if kind is bytes:
-        return f"[]byte{{{', '.join(f'0x{byte:x}' for byte in value)}}}"
+        return f"{of_bytes}{{{', '.join(f'0x{byte:x}' for byte in value)}}}"
     return str(value.ns) if kind is Duration else _format_value(value)
