@@ -134,3 +134,17 @@ def test_a_new_one_adopts_the_sets_of_an_old_one(home: Namespace) -> None:
     home.make("apps/v1", "Deployment", "web", SPEC)
     passed(home, where, "1")
     assert [pod["metadata"]["name"] for pod in home.pods()] == names
+
+
+def test_changes_of_size_are_events(home: Namespace) -> None:
+    where = home.make("apps/v1", "Deployment", "web", SPEC)
+    passed(home, where, "1")
+    home.client.merge(where, {"spec": {"replicas": 2}})
+
+    def told() -> list[str]:
+        found = home.client.get(f"{home.path('events')}?fieldSelector=involvedObject.kind=Deployment").body["items"]
+        name = home.client.get(home.path("replicasets", "apps/v1")).body["items"][0]["metadata"]["name"]
+        return sorted(one["message"].replace(name, "NAME") for one in found)
+
+    messages = ["Scaled down replica set NAME from 3 to 2", "Scaled up replica set NAME from 0 to 3"]
+    until(lambda: told() == messages)

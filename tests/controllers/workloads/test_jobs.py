@@ -21,6 +21,7 @@ def test_it_completes(home: Namespace) -> None:
     found = home.until(where, lambda job: "completionTime" in job["status"])
     assert conditions(found) == {"SuccessCriteriaMet": "True", "Complete": "True"}
     assert len(home.pods()) == 3
+    until(lambda: [one["reason"] for one in home.client.get(home.path("events")).body["items"]] == ["Completed"])
 
 
 def test_with_indexes(home: Namespace) -> None:

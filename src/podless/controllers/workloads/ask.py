@@ -71,8 +71,19 @@ _SAID_MOST = 1024  # maximum bytes of an event's message
 
 async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
     """Record a Warning event about an object. If the reason repeats, only its count grows. Errors are ignored."""
+    await _record(api, kind, obj, "Warning", reason, message, source, reason)
+
+
+async def record_event(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
+    """Record a Normal event about an object. If it repeats, only its count grows. Errors are ignored."""
+    await _record(api, kind, obj, "Normal", reason, message, source, f"{reason} {message}")
+
+
+async def _record(
+    api: API, kind: Kind, obj: Object, type_: str, reason: str, message: str, source: str, repeated: str
+) -> None:
     metadata, now = obj["metadata"], clock.now()
-    digest = hashlib.sha256(f"{metadata['uid']} {reason}".encode()).hexdigest()[:16]
+    digest = hashlib.sha256(f"{metadata['uid']} {repeated}".encode()).hexdigest()[:16]
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
     message = message.encode()[:_SAID_MOST].decode(errors="ignore")
     about = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
@@ -84,7 +95,7 @@ async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message
             count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}
             return await change_object(api, EVENTS, event, count)
         head = {"name": name, "namespace": namespace}
-        said = {"type": "Warning", "reason": reason, "message": message, "source": {"component": source}}
+        said = {"type": type_, "reason": reason, "message": message, "source": {"component": source}}
         times = {"firstTimestamp": now, "lastTimestamp": now, "count": 1, "reportingComponent": source}
         await create_object(api, EVENTS, {"metadata": head, "involvedObject": about, **said, **times})
     return None

@@ -69,6 +69,8 @@ class Deployments(OwnerController):
         await self.create_owned(
             obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": found}
         )
+        if replicas:
+            await self._record_scaling(obj, name, 0, replicas)
         known = progress.read_conditions(obj)
         if progress.has_deadline(obj):
             said = f'Created new replica set "{name}"'
@@ -117,6 +119,11 @@ class Deployments(OwnerController):
         if _wanted(one) != replicas:
             changes = {"metadata": {"annotations": _scaled(obj)}, "spec": {"replicas": replicas}}
             await ask.change_object(self.api, REPLICA_SETS, one, changes)
+            await self._record_scaling(obj, one["metadata"]["name"], _wanted(one), replicas)
+
+    async def _record_scaling(self, obj: Object, name: str, before: int, after: int) -> None:
+        message = f"Scaled {'up' if after > before else 'down'} replica set {name} from {before} to {after}"
+        await ask.record_event(self.api, DEPLOYMENTS, obj, "ScalingReplicaSet", message, self.name)
 
     async def _forget(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty ReplicaSets beyond the revision history limit."""

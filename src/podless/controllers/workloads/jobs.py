@@ -44,16 +44,20 @@ class Jobs(OwnerController):
         succeeded = [pod for pod in made if pods.pod_phase(pod) == "Succeeded"]
         failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in made), status.get("failed") or 0)
         done = max(len(_indexes(succeeded)) if _indexed(spec) else len(succeeded), status.get("succeeded") or 0)
+        suspended = any(one["type"] == "Suspended" and _met(one) for one in status.get("conditions") or ())
         if spec.get("suspend"):
             await self._end(active)
             held = _conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
             await self._report(obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
+            if not suspended:
+                await ask.record_event(self.api, JOBS, obj, "Suspended", "Job suspended", self.name)
             return
         counts: Object = {"succeeded": done or None, "failed": failed or None}
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
-        if any(one["type"] == "Suspended" and _met(one) for one in status.get("conditions") or ()):
+        if suspended:
             counts["conditions"] = _conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
+            await ask.record_event(self.api, JOBS, obj, "Resumed", "Job resumed", self.name)
         if _indexed(spec):
             counts["completedIndexes"] = _written(sorted(_indexes(succeeded))) or None
         wanted = spec.get("completions")
@@ -61,10 +65,12 @@ class Jobs(OwnerController):
         rest = self._rest(spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime"))
         if finished:
             await self._finish(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_GOOD)
+            await ask.record_event(self.api, JOBS, obj, "Completed", "Job completed", self.name)
             return
         if failed > spec["backoffLimit"] or rest <= 0:
             reason = _EXCEEDED if failed > spec["backoffLimit"] else _LATE
             await self._finish(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_BAD)
+            await ask.record_warning(self.api, JOBS, obj, *reason, self.name)
             return
         if rest < math.inf:
             self.requeue_after(key, rest)
