@@ -100,7 +100,8 @@ class Strategy(Generic[K]):
     allow_create_on_update: an update creates a missing object. has_generation: metadata.generation counts changes.
     reset_fields: paths that a write does not change, if more than the status. status_resets: paths that a status write
     does not change. ordered: objects are stored in the field order of their struct, not with sorted keys. rearranged:
-    they are sorted into that order when stored, because the rules append fields.
+    they are sorted into that order when stored, because the rules append fields. marks: parts of an object can be
+    marked, see `unmark`.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -111,6 +112,7 @@ class Strategy(Generic[K]):
     status_resets: tuple[tuple[str, ...], ...] = (("spec",),)
     ordered = True
     rearranged = False
+    marks = False
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
     deletion = Deletion()
     reads = Reads()
@@ -147,6 +149,10 @@ class Strategy(Generic[K]):
 
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record details of the JSON (raw) of a changed object that decoding loses."""
+
+    def unmark(self, obj: Object) -> Object:
+        """Return the object with plain parts; its metadata is shared."""
+        return obj
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Fill in defaults that need code, not those of the struct."""

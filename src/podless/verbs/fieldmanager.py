@@ -146,12 +146,17 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     given = obj["metadata"].get("managedFields")
     try:
         entries = managers.update_managed_fields(
-            endpoint_of(call), None, obj, managers.manager_name(manager, call.agent), clock.now()
+            endpoint_of(call), None, _plain(call, obj), managers.manager_name(manager, call.agent), clock.now()
         )
     except conversion.Unconverted:
         obj["metadata"]["managedFields"] = given
         raise
     managers.put_managed_fields(obj["metadata"], entries)
+
+
+def _plain(call: Call, obj: Object) -> Object:
+    strategy = call.kind.strategy
+    return strategy.unmark(obj) if strategy.marks else obj
 
 
 def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
@@ -160,7 +165,8 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
     old: the former object, in the call's version. Raises Unconverted as `fields_of_created` does.
     """
     name, now = managers.manager_name(manager, call.agent), clock.now()
-    entries = managers.update_managed_fields(endpoint_of(call), old, obj, name, now, settled=is_settled(call, old))
+    new = _plain(call, obj)
+    entries = managers.update_managed_fields(endpoint_of(call), old, new, name, now, settled=is_settled(call, old))
     managers.put_managed_fields(obj["metadata"], entries)
 
 

@@ -38,8 +38,6 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     """Set the node of a pod. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
     if call.kind == BINDINGS:  # the older endpoint, whose Binding names the pod
-        if not metadata.get("name"):
-            raise BadRequest("Name parameter required.")
         pods = api.registry.get("", "pods")
         assert pods is not None
         call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))
@@ -52,6 +50,8 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         errors.append(field.required("target.name"))
     if errors:
         raise Internal(field.join_errors(errors))
+    if not call.name:
+        raise BadRequest("Name parameter required.")
     dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
     async def attempt(entry: Entry | None) -> Next | AttemptOutcome:

@@ -79,8 +79,11 @@ def read_question(write: Review) -> None:
     if not write.call.subresource:
         steps.strip_server_fields(write.obj["metadata"])
     steps.fit_namespace(asked, write.obj["metadata"])
-    owned = replace(asked, subresource=write.call.subresource)
-    fieldmanager.fields_of_created(owned, write.obj, write.options.manager)
+    steps.drop_repeated_owners(write)
+    fieldmanager.fields_of_created(asked, write.obj, write.options.manager)
+    if write.call.subresource:
+        for entry in each(write.obj["metadata"].get("managedFields") or ()):
+            entry["subresource"] = write.call.subresource
 
 
 def check_access(write: Review) -> None:

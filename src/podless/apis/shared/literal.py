@@ -29,6 +29,7 @@ class LiteralStrategy(TypedStrategy):
     part: the field with the desired state. empties: names of the lists, maps and bytes in it.
     """
 
+    marks = True
     part: ClassVar[str] = "spec"
     empties: ClassVar[frozenset[str]] = frozenset()
 
@@ -39,6 +40,12 @@ class LiteralStrategy(TypedStrategy):
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record it again, because the object was copied since."""
         self._mark(obj, serializer.decode_json(raw))
+
+    def unmark(self, obj: Object) -> Object:
+        part = obj.get(self.part)
+        if isinstance(part, _Map | _List):
+            return {**obj, self.part: dict(part) if isinstance(part, _Map) else list(part)}
+        return obj
 
     def differs(self, obj: Object, old: Object) -> bool:
         """Return whether the desired state differs."""
