@@ -164,7 +164,10 @@ def test_what_cannot_work_is_said() -> None:
 
 def test_authorities_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "ca").write_text("nonsense")
-    for name, text in (("ca", "ca: not a certificate file"), ("not-there", "not-there: no such file or directory")):
+    for name, text in (
+        ("ca", "ca: not a PEM file with certificates"),
+        ("not-there", "not-there: no such file or directory"),
+    ):
         oidc = OIDC(issuer="https://id.example.com", client_id="podless", ca_file=tmp_path / name)
         with pytest.raises(StartError, match=text), Server(oidc=oidc):
             pass

@@ -140,9 +140,10 @@ def test_kinds_of_an_openapi_document(tmp_path: Path) -> None:
         'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
         'unknown field "spec.more"',
     ]
-    file.write_text("[")
-    with pytest.raises(CannotCheck, match=r"openapi\.json: "):
-        read_kinds([str(file)])
+    for wrong, why in (("[", "not JSON"), ("[]", "not an OpenAPI"), ('{"components": []}', "not an OpenAPI")):
+        file.write_text(wrong)
+        with pytest.raises(CannotCheck, match=rf"openapi\.json: {why}"):
+            read_kinds([str(file)])
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -18,6 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "models.md"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     (tmp_path / "widgets.py").write_text(next(block for block in blocks if "@kind" in block))
+    (tmp_path / "broken.py").write_text("import json\nx = 1 / 0\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
@@ -45,7 +46,8 @@ def test_crd_prints_a_definition_and_model_makes_classes_of_it(
         (["crd", "widgets"], "podless: widgets: a class is MODULE:CLASS\n"),
         (["crd", "widgets:Nothing"], "podless: widgets:Nothing: there is no such class\n"),
         (["crd", "nothing_of_that_name:X"], "podless: No module named 'nothing_of_that_name'\n"),
-        (["crd", "widgets:WidgetSpec"], "WidgetSpec: the class is no kind: decorate it with podless.models.kind\n"),
+        (["crd", "widgets:WidgetSpec"], "WidgetSpec: the class is not a kind: decorate it with podless.models.kind\n"),
+        (["crd", "broken:X"], "broken.py:2: ZeroDivisionError: division by zero\n"),
         (["model", "widgets.py"], ""),
     ],
 )

@@ -48,8 +48,8 @@ class Issuer:
         self.settings = settings
         try:
             self._context = ssl.create_default_context(cafile=settings.ca_file)
-        except ssl.SSLError as error:
-            raise BadAccess(f"{settings.ca_file}: not a certificate file ({error})") from None
+        except ssl.SSLError:
+            raise BadAccess(f"{settings.ca_file}: not a PEM file with certificates") from None
         except OSError as error:
             raise BadAccess(describe_fault(error, settings.ca_file)) from None
 

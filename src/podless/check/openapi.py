@@ -13,6 +13,7 @@ from pathlib import Path
 from podless.check.sources import CannotCheck
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
+from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Schema
 
 _GVK = "x-kubernetes-group-version-kind"
@@ -58,9 +59,13 @@ def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
     for file in files:
         try:
             document = json.loads(Path(file).read_bytes())
-        except (OSError, ValueError, RecursionError) as error:
-            raise CannotCheck(f"{file}: {getattr(error, 'strerror', None) or error}") from None
-        inner = document.get("definitions") or (document.get("components") or {}).get("schemas")
+        except OSError as error:
+            raise CannotCheck(describe_fault(error, file)) from None
+        except (ValueError, RecursionError) as error:
+            raise CannotCheck(f"{file}: not JSON: {error}") from None
+        whole = document if isinstance(document, dict) else {}
+        components = whole.get("components")
+        inner = whole.get("definitions") or (components.get("schemas") if isinstance(components, dict) else None)
         if not isinstance(inner, dict):
             raise CannotCheck(f"{file}: not an OpenAPI v2 or v3 document")
         found += _described(inner)

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from podless.codec import serializer
+from podless.hooks.sources import find_place
 
 
 def add(commands: Any) -> None:
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         sys.path.insert(0, "")
     try:
         made = crd(*map(_find_class, options.classes))
-    except (Inexpressible, LookupError, ImportError) as error:
+    except (Inexpressible, LookupError) as error:
         print(f"podless: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
         return 2
     sys.stdout.write(serializer.encode_yaml(made).decode())
@@ -41,11 +42,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _find_class(given: str) -> type:
-    """Import the class of MODULE:CLASS. Raises LookupError, ImportError."""
+    """Import the class of MODULE:CLASS. Raises LookupError."""
     module, colon, name = given.partition(":")
     if not colon or not module or not name:
         raise LookupError(f"{given}: a class is MODULE:CLASS")
-    found = getattr(importlib.import_module(module), name, None)
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        raise LookupError(str(error)) from None
+    except Exception as error:  # any error of the user's code
+        place = find_place(error)
+        where = f"{place['file']}:{place['line']}: " if place else ""
+        raise LookupError(f"{given}: cannot import: {where}{type(error).__name__}: {error}") from None
     if not isinstance(found, type):
         raise LookupError(f"{given}: there is no such class")
     return found

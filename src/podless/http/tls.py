@@ -97,8 +97,10 @@ class Certificates:
         for authorities in files:
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)
-            except (ssl.SSLError, OSError) as error:
-                raise BadCertificate(f"{authorities}: not a certificate file ({error})") from None
+            except ssl.SSLError:
+                raise BadCertificate(f"{authorities}: not a PEM file with certificates") from None
+            except OSError as error:
+                raise BadCertificate(describe_fault(error, authorities)) from None
         context = clientcertificates.client_certificate_context(roots, lambda: self.make_context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])

@@ -119,7 +119,7 @@ class HistoryServer:
         except LookupError:
             plural, dot, group = name.lower().partition(".")
             if not dot:
-                text = f"the server does not serve {name!r}: name a resource that it no longer serves as PLURAL.GROUP"
+                text = f"the server does not serve {name!r}; name a resource of a deleted definition as PLURAL.GROUP"
                 raise Mistaken(text) from None
             return ServedResource(group, "", plural, "", True)
 
