@@ -91,7 +91,7 @@ async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypa
     clock = SimpleNamespace(thread_time=lambda: work.seconds, monotonic=time.monotonic)
     monkeypatch.setattr(flow_module, "time", clock)
     flow = fair(work.now, Limits())
-    flow._left = 0.0
+    flow._remaining = 0.0
     waiting = [send(flow, "few")] + [send(flow, "many") for _ in range(100)] + [send(flow, "few") for _ in range(3)]
     monkeypatch.setattr(flow_module, "_TURN", 0.002)
     assert {code(answer) for answer in await asyncio.gather(*waiting)} == {200}
@@ -105,11 +105,11 @@ async def test_what_a_user_had_while_nobody_waited_is_not_held_against_them(monk
     monkeypatch.setattr(flow_module, "time", clock)
     flow = fair(work.now, Limits())
     for _ in range(100):  # others are there, but want nothing
-        flow._left = 1.0
+        flow._remaining = 1.0
         assert code(await send(flow, "early")) == 200
     flow.handle(asked("other"))
     monkeypatch.setattr(flow_module, "_TURN", 0.0)
-    flow._left = 0.0
+    flow._remaining = 0.0
     waiting = [send(flow, "late") for _ in range(50)] + [send(flow, "early")]
     monkeypatch.setattr(flow_module, "_TURN", 0.002)
     assert {code(answer) for answer in await asyncio.gather(*waiting)} == {200}

@@ -79,10 +79,10 @@ async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyP
 
     flow = fairness.PriorityAndFairness(Limits())
     flow.filter(refuse)
-    flow._left = 0.0
+    flow._remaining = 0.0
     request = HTTPRequest("GET", "/", {})
     request.user = User("a")
-    answer = flow._shared("a", request)
+    answer = flow._handle_shared("a", request)
     monkeypatch.setattr(fairness, "_TURN", 0.002)
     assert asyncio.iscoroutine(answer)
     with no_frames_left():

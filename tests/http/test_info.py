@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.auth.attributes import Attributes
-from podless.http.info import UnclearPath, _info, request_info
+from podless.http.info import UnclearPath, _path_info, request_info
 from podless.http.message import HTTPRequest
 
 CASES = [
@@ -50,7 +50,7 @@ PARTS = ("api", "apis", "v1", "g", "namespaces", "a", "cogs", "watch", "proxy", 
 def test_an_object_is_asked_for_in_the_same_way_whatever_its_name(method: str, parts: list[str]) -> None:
     path = "/" + "/".join(parts)
     try:
-        whole = _info(method, path, "")
+        whole = _path_info(method, path, "")
     except UnclearPath:
         with pytest.raises(UnclearPath):
             request_info(method, path, "")

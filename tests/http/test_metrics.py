@@ -203,6 +203,6 @@ def test_memory_is_in_bytes_where_the_system_tells_only_the_most(
     monkeypatch: pytest.MonkeyPatch, system: str, unit: int
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(metrics, "_pages", lambda place: None)
+    monkeypatch.setattr(metrics, "_read_pages", lambda place: None)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert most * unit <= metrics._resident() <= 2 * most * unit
+    assert most * unit <= metrics._read_resident() <= 2 * most * unit

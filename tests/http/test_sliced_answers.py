@@ -251,7 +251,7 @@ def test_a_watch_tells_of_long_objects_in_slices_and_in_order(
     client: Client, count: list[int], accept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suspended = []
-    real = WatchStream._render
+    real = WatchStream._render_events
 
     def render(self: WatchStream, seen: Any) -> bytes:
         before = count[0]
@@ -259,7 +259,7 @@ def test_a_watch_tells_of_long_objects_in_slices_and_in_order(
         suspended.append(count[0] > before)
         return data
 
-    monkeypatch.setattr(WatchStream, "_render", render)
+    monkeypatch.setattr(WatchStream, "_render_events", render)
     revision = get(client, "v1", query="?limit=1").body["metadata"]["resourceVersion"]
     watching = client._connect()
     path = f"{PATH.format('v2')}?watch=1&timeoutSeconds=30&resourceVersion={revision}"

@@ -93,7 +93,7 @@ class Answering:
         """
         raise NotImplementedError
 
-    def _listen(self) -> None:
+    def _continue_reading(self) -> None:
         """Continue reading requests, first the bytes that were read already."""
         raise NotImplementedError
 
@@ -115,11 +115,11 @@ class Answering:
         self._served = True
         if request is self._in.request:
             request.source = self
-        elif self._shared.gate is not None and self._shared.gate(request, self._work):
+        elif self._shared.gate is not None and self._shared.gate(request, self._handle_request):
             return
-        self._work(request)
+        self._handle_request(request)
 
-    def _work(self, request: HTTPRequest) -> None:
+    def _handle_request(self, request: HTTPRequest) -> None:
         """Handle a request, and send its answer."""
         if self._closing:
             return
@@ -133,19 +133,19 @@ class Answering:
             self.close_now()
             return
         if isinstance(answer, (Response, Stream)):
-            self._answer(request, answer)
+            self._send_answer(request, answer)
         else:
-            work = watchdog.measure_steps(self._wait(request, answer), request.describe_work)
+            work = watchdog.measure_steps(self._await_answer(request, answer), request.describe_work)
             self._task = self._loop.create_task(work)
         seconds = time.perf_counter() - began
         if seconds > watchdog.limit:
             watchdog.report_block(seconds, request.describe_work())
 
-    async def _wait(self, request: HTTPRequest, pending: Pending) -> None:
+    async def _await_answer(self, request: HTTPRequest, pending: Pending) -> None:
         try:
             answer = await pending
             if not self._closing:
-                self._answer(request, answer)
+                self._send_answer(request, answer)
             elif isinstance(answer, Stream):
                 answer.abandon()
             else:
@@ -159,20 +159,20 @@ class Answering:
 
     # answers
 
-    def _answer(self, request: HTTPRequest, answer: Answer) -> None:
+    def _send_answer(self, request: HTTPRequest, answer: Answer) -> None:
         self._out.user = request.user.name
         if isinstance(answer, Stream):
             if isinstance(answer, Lost):
                 self.close_now()
             else:
-                self._stream(request, answer)
+                self._start_stream(request, answer)
         elif 0 <= answer.size <= SLOW:
-            self._write(answer, request)
-            self._done(request)
+            self._write_answer(answer, request)
+            self._finish_answer(request)
         elif request.method == "HEAD":
             _settle(request, answer)
-            self._transport.write(self._out.make_head(answer, self._end(request), request.flow))
-            self._done(request)
+            self._transport.write(self._out.make_head(answer, self._make_close_line(request), request.flow))
+            self._finish_answer(request)
         else:
             if not self._out.charge_answer(answer):
                 self._turn_down(request, answer)
@@ -180,8 +180,8 @@ class Answering:
             _settle(request, answer)
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
-            head = self._out.make_head(answer, self._end(request), request.flow, chunked)
-            self._out.send_whole(head, answer, chunked, lambda: self._done(request))
+            head = self._out.make_head(answer, self._make_close_line(request), request.flow, chunked)
+            self._out.send_whole(head, answer, chunked, lambda: self._finish_answer(request))
 
     def _turn_down(self, request: HTTPRequest, answer: Response) -> None:
         """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
@@ -195,23 +195,23 @@ class Answering:
         refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
         refusal.headers = [("Retry-After", "1")]
         _settle(request, refusal)
-        self._write(refusal, request)
-        self._done(request)
+        self._write_answer(refusal, request)
+        self._finish_answer(request)
 
-    def _end(self, request: HTTPRequest) -> bytes:
+    def _make_close_line(self, request: HTTPRequest) -> bytes:
         """Return the head line that announces the end of the connection, or b"" if it stays open."""
         if request.keep_alive and request is self._in.request:
-            left = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
-            request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)
+            remaining = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
+            request.keep_alive = 0 <= remaining <= _DRAIN and not self._expects_continue(request)
         return b"" if request.keep_alive else b"Connection: close\r\n"
 
-    def _expects(self, request: HTTPRequest) -> bool:
+    def _expects_continue(self, request: HTTPRequest) -> bool:
         """Return whether the client waits for 100 Continue before it sends the body."""
         return not self._in.size and request.headers.get("expect", "").lower() == "100-continue"
 
-    def _write(self, answer: Response, request: HTTPRequest) -> None:
+    def _write_answer(self, answer: Response, request: HTTPRequest) -> None:
         clock = self._shared.clock
-        end = b"Content-Length: %d\r\n" % answer.size + self._end(request)
+        end = b"Content-Length: %d\r\n" % answer.size + self._make_close_line(request)
         if answer.headers or request.method == "HEAD":
             head = clock.make_head(answer.status, answer.media, answer.headers, end, request.flow)
             self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
@@ -219,40 +219,40 @@ class Answering:
             lines = clock.make_lines(answer.status, answer.media, request.flow)
             self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
 
-    def _stream(self, request: HTTPRequest, answer: Stream) -> None:
+    def _start_stream(self, request: HTTPRequest, answer: Stream) -> None:
         if (
             "upgrade" in request.headers
             and websocket.wants_websocket(request.headers)
             and request is not self._in.request
         ):
-            self._upgrade(request, answer)
+            self._start_websocket(request, answer)
             return
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
-        end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
+        end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._make_close_line(request)
         head = self._shared.clock.make_head(200, answer.media, answer.headers, end, request.flow)
         if request.method == "HEAD":
             self._transport.write(head)
             answer.abandon()
-            self._done(request)
+            self._finish_answer(request)
         else:
             framing = CHUNKED if chunked else PLAIN
-            self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._done(request))
+            self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._finish_answer(request))
 
-    def _upgrade(self, request: HTTPRequest, answer: Stream) -> None:
+    def _start_websocket(self, request: HTTPRequest, answer: Stream) -> None:
         """Start a stream as WebSocket messages."""
         request.keep_alive = False
         refusal = websocket.find_refusal(request.headers)
         if refusal is not None:
             answer.abandon()
-            self._write(refusal, request)
-            self._done(request)
+            self._write_answer(refusal, request)
+            self._finish_answer(request)
             return
         self._parser.drop_receiver()
         self._parser = websocket.WebSocketReader(self)
         framing = websocket.LINES if answer.media == JSON else websocket.COUNTED
         head = websocket.accept_head(request.headers)
-        self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._done(request))
+        self._stop_stream = self._out.start_stream(head, answer, framing, lambda: self._finish_answer(request))
 
     def send_pong(self, data: bytes) -> None:
         """Answer a ping of a WebSocket client, unless the client does not read."""
@@ -262,7 +262,7 @@ class Answering:
     def send_close(self, data: bytes) -> None:
         """Send a last frame and end the connection, because the WebSocket client closes it."""
         self._hang_up(data)
-        self._leave()
+        self._close_soon()
 
     def _hang_up(self, last: bytes) -> None:
         """Stop the current stream, send its last bytes, and forget its request."""
@@ -274,13 +274,13 @@ class Answering:
 
     # the next one
 
-    def _done(self, request: HTTPRequest) -> None:
+    def _finish_answer(self, request: HTTPRequest) -> None:
         """Note that the answer has been sent."""
         if request.loose or request.taken:
             self._in.release_body(request)
         self._stop_stream = None
         if request is not self._in.request or self._closing:
-            self._finish(request)
+            self._finish_request(request)
             return
         self._answered = True  # read the rest of the body, and discard it
         self._in.drop_pieces()
@@ -288,27 +288,27 @@ class Answering:
             self.deadline = self._loop.time() + self._limits.body_time
         else:  # closing now would reset the connection, and the client might lose the answer
             self.deadline = self._loop.time() + _LINGER
-            self._loop.call_later(_LINGER, self._leave)
-        self._listen()
+            self._loop.call_later(_LINGER, self._close_soon)
+        self._continue_reading()
 
-    def _finish(self, request: HTTPRequest) -> None:
+    def _finish_request(self, request: HTTPRequest) -> None:
         """End the request, and start the next one."""
         self._current = None
         if not request.keep_alive or self._closing:
-            self._leave()
+            self._close_soon()
         elif self._waiting:
             self._turn_soon()
         else:
             self.deadline = self._loop.time() + self._limits.idle_time
             if self._paused:
-                self._listen()
+                self._continue_reading()
 
     def _turn_soon(self) -> None:
         if self._waiting and self._current is None and not self._turning:
             self._turning = True
-            self._loop.call_soon(self._next)
+            self._loop.call_soon(self._begin_next)
 
-    def _next(self) -> None:
+    def _begin_next(self) -> None:
         self._turning = False
         if self._closing or self._current is not None or not self._waiting or self._out.writable is not None:
             return
@@ -316,12 +316,12 @@ class Answering:
         if isinstance(following, HTTPRequest):
             self._begin_answer(following)
             if not self._waiting and self._in.request is None:
-                self._listen()
+                self._continue_reading()
         else:
-            self._write(following, _LAST)
-            self._leave()
+            self._write_answer(following, _LAST)
+            self._close_soon()
 
-    def _leave(self) -> None:
+    def _close_soon(self) -> None:
         self._closing = True
         self.deadline = self._loop.time() + self._limits.write_time  # time to send pending bytes
         self._transport.close()
@@ -339,7 +339,7 @@ class Answering:
         """Stop: end streams in order and close idle connections. Returns the task of a request in progress, if any."""
         self._hang_up(self._out.last)
         if self._current is None:
-            self._leave()
+            self._close_soon()
             return None
         return self._task
 

@@ -81,41 +81,41 @@ class APIHandler:
             threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
             if isinstance(document, Response):
                 return shrink_answer(request, document, threshold)
-            return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
-        call, verb = self._call(request, info)
+            return _compress_later(request, document, threshold) if request.path.startswith("/openapi") else document
+        call, verb = self._make_call(request, info)
         if call.kind.is_loaded:
-            return self._answer(request, call, verb, accept)
+            return self._answer_call(request, call, verb, accept)
         return self._answer_first(request, call, verb, accept)
 
     async def _answer_first(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer:
         """Import what a built-in kind needs, then answer its first request."""
         await load_kind(self._api, call.kind)
-        return await settle_answer(self._answer(request, call, verb, accept))
+        return await settle_answer(self._answer_call(request, call, verb, accept))
 
-    def _answer(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer | Pending:
+    def _answer_call(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer | Pending:
         # a kind with a uid comes from a user's definition of the same group
         if call.kind.group == GROUP and not call.kind.uid:
             return self._read_history(request, call, verb)
         if call.subresource and passed_on(call):
-            return self._connect(request, call, accept)
+            return self._answer_connect(request, call, accept)
         if verb == "patch":
             media_type(call)  # as on a real server, before the Accept header
-        form = self._form(call, verb, accept)
+        form = self._choose_form(call, verb, accept)
         if verb == "watch":
-            return self._watch(request, call, form)
+            return self._answer_watch(request, call, form)
         if call.subresource and is_hooked(call):
             return self._ask_hook(request, call, form)
         if verb in ("get", "list") and call.subresource != "scale":
             return self._answer_read(request, call, verb, form)
-        return self._write(request, call, verb, form)
+        return self._answer_write(request, call, verb, form)
 
     async def _read_history(self, request: HTTPRequest, call: Call, verb: str) -> Answer:
         """Return the answer to a request for the log of changes."""
-        form = self._form(call, verb, request.headers.get("accept", ""))
+        form = self._choose_form(call, verb, request.headers.get("accept", ""))
         if verb == "watch":
             chosen = await options.read_list_options(self._api, call)
             return await self._history.make_watch(call, negotiate.of_stream(form), chosen)
-        return await self._show(request, call, await self._history.answer_get(call, verb), form)
+        return await self._render_outcome(request, call, await self._history.answer_get(call, verb), form)
 
     def _check_local(self, path: str) -> None:
         """Raise NoBackend for an API that another server serves."""
@@ -123,19 +123,19 @@ class APIHandler:
         if len(parts) > 3 and parts[1] == "apis" and (parts[2], parts[3]) in self._api.registry.remote:
             raise NoBackend
 
-    def _call(self, request: HTTPRequest, info: RequestInfo) -> tuple[Call, str]:
+    def _make_call(self, request: HTTPRequest, info: RequestInfo) -> tuple[Call, str]:
         """Return the call that a request makes, and its verb. Raises NotServed, PageNotFound or MethodNotAllowed."""
-        asked = info.asked
-        found = self._api.registry.find_route(asked.group, asked.version, asked.resource)
-        if found is None and asked.group == GROUP:
-            found = self._history.find_route(asked.group, asked.version, asked.resource)
-        if found is None:
-            raise NotServed if info.legacy or self._api.registry.is_builtin_group(asked.group) else PageNotFound
-        kind, version = found
+        attributes = info.asked
+        route = self._api.registry.find_route(attributes.group, attributes.version, attributes.resource)
+        if route is None and attributes.group == GROUP:
+            route = self._history.find_route(attributes.group, attributes.version, attributes.resource)
+        if route is None:
+            raise NotServed if info.legacy or self._api.registry.is_builtin_group(attributes.group) else PageNotFound
+        kind, version = route
         audit = request.audit
         headers = request.headers
         call = Call(
-            kind, version, info.namespace, info.name, asked.subresource,
+            kind, version, info.namespace, info.name, attributes.subresource,
             request.query if request.query_text else {},
             b"",
             headers.get("content-type", ""),
@@ -143,20 +143,20 @@ class APIHandler:
             headers.get("user-agent", ""),
             request.warnings,
             audit.annotations if audit is not None else {},
-            verb=asked.verb,
+            verb=attributes.verb,
         )  # fmt: skip
         place.check_place(call, info, request.method)
-        if asked.subresource:
+        if attributes.subresource:
             place.check_subresource(call, info)
         if info.prefix == "watch" and info.name:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated and not kind.custom:  # custom kinds have added their own warning
             call.warnings.append(kind.deprecation(version))
-        return call, asked.verb
+        return call, attributes.verb
 
-    def _form(self, call: Call, verb: str, accept: str) -> AnswerForm:
-        known = call.kind.subresource(call.subresource) if call.subresource else None
-        tables = not call.kind.virtual and (known is None or (known.kind is None and not known.hooks))
+    def _choose_form(self, call: Call, verb: str, accept: str) -> AnswerForm:
+        declared = call.kind.subresource(call.subresource) if call.subresource else None
+        tables = not call.kind.virtual and (declared is None or (declared.kind is None and not declared.hooks))
         if verb == "watch" and not has("TablesOfWatchLists"):
             tables = tables and not options.lists_first(call)
         many = verb in ("list", "watch")
@@ -174,9 +174,9 @@ class APIHandler:
             call.body = await request.read_body()
             if call.body:
                 call.content_type = negotiate.body_type(call.content_type, custom=True)
-        return await self._show(request, call, await answer_subresource(self._api, call), form)
+        return await self._render_outcome(request, call, await answer_subresource(self._api, call), form)
 
-    async def _connect(self, request: HTTPRequest, call: Call, accept: str) -> Answer:
+    async def _answer_connect(self, request: HTTPRequest, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
@@ -198,7 +198,7 @@ class APIHandler:
                 return self._read_later(request, call, verb, form)
             if is_quick(call, outcome, form):
                 return shrink_answer(request, render_response(call, outcome, form, self._rows))
-            return self._show(request, call, outcome, form)
+            return self._render_outcome(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
     async def _read_past(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
@@ -209,7 +209,7 @@ class APIHandler:
             return await self._read_later(request, call, verb, form, past=True)
         outcome = await self._history.get_past(call)
         await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
-        return await self._show(request, call, outcome, form)
+        return await self._render_outcome(request, call, outcome, form)
 
     async def _read_later(
         self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm, *, past: bool = False
@@ -232,9 +232,9 @@ class APIHandler:
                 return await compress_answer(request, render_response(call, outcome, form, self._rows))
         await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         await prepare_list(self._api, call, outcome, form)
-        return await self._show(request, call, outcome, form)
+        return await self._render_outcome(request, call, outcome, form)
 
-    async def _show(self, request: HTTPRequest, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
+    async def _render_outcome(self, request: HTTPRequest, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
         """Return the answer, made in slices. Long objects wait for a turn: decoded, they take 20 times the bytes."""
         off_loop = self._api.off_loop
         size = longest_object(outcome)
@@ -259,28 +259,28 @@ class APIHandler:
                 answer = await off_loop.run(size, render_response, call, outcome, form, Rows())
             return await compress_answer(request, answer)
 
-    async def _write(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
+    async def _answer_write(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read_body()
         AUTHOR.set(make_author(request, call, verb))
         ALLOWANCE.set(Allowance())
         if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)
-        size = self._size(call)
+        size = self._estimate_size(call)
         if not self._api.off_loop.is_long(size):
-            outcome = await self._written(call, verb)
+            outcome = await self._carry_out_write(call, verb)
             if not is_quick(call, outcome, form):
-                return await self._show(request, call, outcome, form)
+                return await self._render_outcome(request, call, outcome, form)
             answer = render_response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress_answer(request, answer)
         async with self._api.off_loop.wait_turn(call.user.name, size):
             async with keep_ready(self._api, call.kind, call.subresource):
-                outcome = await self._written(call, verb)
+                outcome = await self._carry_out_write(call, verb)
                 lay_out(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
             return await compress_answer(request, answer)
 
-    def _size(self, call: Call) -> int:
+    def _estimate_size(self, call: Call) -> int:
         """Return the approximate bytes of the written object: of the body or the stored object, whichever is longer."""
         size = len(call.body)
         if call.name and not self._api.off_loop.is_long(size) and not call.kind.virtual:
@@ -289,7 +289,7 @@ class APIHandler:
             size = max(size, len(entry.body) if entry is not None else 0)
         return size
 
-    async def _written(self, call: Call, verb: str) -> Outcome:
+    async def _carry_out_write(self, call: Call, verb: str) -> Outcome:
         sent = verb in ("create", "update")
         if sent or (call.body and verb in ("delete", "deletecollection")):
             whole = call.kind.custom and sent and call.subresource != "scale"
@@ -313,7 +313,7 @@ class APIHandler:
             await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         return outcome
 
-    async def _watch(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
+    async def _answer_watch(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         lease = self._selections.charge_watch(request, call)
         watch: Watch | None = None
         try:
@@ -338,7 +338,7 @@ class APIHandler:
             return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
-async def _shrunk(request: HTTPRequest, pending: Pending, threshold: int) -> Answer:
+async def _compress_later(request: HTTPRequest, pending: Pending, threshold: int) -> Answer:
     """Await an answer, and compress it if it is large and the client accepts gzip."""
     answer = await pending
     return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer

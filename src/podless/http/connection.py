@@ -33,11 +33,11 @@ class Connection(Answering, asyncio.BufferedProtocol):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._buffer = shared.buffer
-        self._parser = RequestParser(self, shared.limits.head, self._make, shared.heads)
+        self._parser = RequestParser(self, shared.limits.head, self._make_request, shared.heads)
         self._peer = ""
         self._certificate: Certificate | None = None
         self._resting = False  # reading is paused until the user's next turn
-        self._rest = b""  # received bytes that are not parsed yet
+        self._unparsed = b""  # received bytes that are not parsed yet
 
     # called by asyncio
 
@@ -72,7 +72,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._stop_stream()
             self._stop_stream = None
         self._out.close()
-        self._unread(b"")
+        self._keep_unparsed(b"")
         if self._task is not None and self._current is None:
             self._task.cancel()
         # breaks reference cycles, so that the memory of connection and TLS is freed now
@@ -87,10 +87,10 @@ class Connection(Answering, asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Parse received bytes."""
-        if self._rest:
-            self._unread(self._rest + self._buffer[:nbytes])
+        if self._unparsed:
+            self._keep_unparsed(self._unparsed + self._buffer[:nbytes])
         else:
-            self._feed(self._buffer[:nbytes])
+            self._parse_bytes(self._buffer[:nbytes])
         if nbytes >= _MUCH and not self._closing:
             self._take_turns()
 
@@ -101,16 +101,16 @@ class Connection(Answering, asyncio.BufferedProtocol):
             if not self._paused:
                 self._transport.pause_reading()
             user = self._current.user.name if self._current is not None else self._out.user
-            self._shared.pace.run_soon(user, self._rested)
+            self._shared.pace.run_soon(user, self._end_rest)
 
-    def _rested(self) -> float:
+    def _end_rest(self) -> float:
         self._resting = False
         if self._paused or self._closing:
             return 0.0
         self._transport.resume_reading()
         return _READING
 
-    def _feed(self, data: bytes | memoryview) -> None:
+    def _parse_bytes(self, data: bytes | memoryview) -> None:
         self._served = False
         if len(data) <= _FEW and not self._waiting:
             self._parser.feed(data)
@@ -121,9 +121,9 @@ class Connection(Answering, asyncio.BufferedProtocol):
             if self._current is None and not self._waiting:
                 self._begin_answer(request)
             if self._in.request is not None and self._in.wanted is None and not self._answered:
-                self._hush()
-        if self._waiting or self._rest:
-            self._hush()
+                self._pause_reading()
+        if self._waiting or self._unparsed:
+            self._pause_reading()
             if not self._waiting and self._current is None:
                 self._shared.pace.run_soon(self._out.user, self._go_on)
 
@@ -131,16 +131,16 @@ class Connection(Answering, asyncio.BufferedProtocol):
         start = 0
         while start < len(data) and not self._closing:
             if len(self._waiting) >= self._limits.pipeline or (start and self._served):  # other users first
-                self._unread(bytes(data[start:]))
+                self._keep_unparsed(bytes(data[start:]))
                 return
             step = _FEW if self._in.request is None else _PIECE
             self._parser.feed(data[start : start + step])
             start += step
 
-    def _unread(self, data: bytes) -> None:
+    def _keep_unparsed(self, data: bytes) -> None:
         """Keep bytes to parse them later. If too many are kept, the connection is closed."""
-        self._shared.held.loose += len(data) - len(self._rest)
-        self._rest = data
+        self._shared.held.loose += len(data) - len(self._unparsed)
+        self._unparsed = data
         if data and self._shared.held.crowded:
             self.close_now()
 
@@ -148,35 +148,35 @@ class Connection(Answering, asyncio.BufferedProtocol):
         """Keep the transport open for pending answers, if it can: the client has sent everything."""
         return False
 
-    def _hush(self) -> None:
+    def _pause_reading(self) -> None:
         if not self._paused and not self._closing:
             self._paused = True
             if not self._resting:
                 self._transport.pause_reading()
 
-    def _listen(self) -> None:
+    def _continue_reading(self) -> None:
         if self._paused:
             self._paused = False
-            self._loop.call_soon(self._resume)
+            self._loop.call_soon(self._resume_reading)
 
     def _go_on(self) -> None:
         """Continue with requests that arrived behind others."""
         if self._paused:
             self._paused = False
-            self._resume()
+            self._resume_reading()
 
-    def _resume(self) -> None:
+    def _resume_reading(self) -> None:
         if self._closing or self._paused:
             return
-        if rest := self._rest:
-            self._unread(b"")
-            self._feed(rest)
+        if rest := self._unparsed:
+            self._keep_unparsed(b"")
+            self._parse_bytes(rest)
         if not self._paused and not self._resting:
             self._transport.resume_reading()
 
     # called by the parser
 
-    def _make(self, method: str, target: str, headers: dict[str, str]) -> HTTPRequest:
+    def _make_request(self, method: str, target: str, headers: dict[str, str]) -> HTTPRequest:
         request = HTTPRequest(method, target, headers, self._peer)
         request.certificate = self._certificate
         return request
@@ -190,11 +190,11 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self.deadline = 0.0
         request.length = length
         self._in.begin_request(request)
-        if self._current is not None or self._waiting or self._flooded():
+        if self._current is not None or self._waiting or self._is_flooded():
             self._waiting.append(request)
             self._turn_soon()
 
-    def _flooded(self) -> bool:
+    def _is_flooded(self) -> bool:
         """Return whether too many bytes of answers wait for the client."""
         if self._out.writable is not None:
             return True
@@ -205,7 +205,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self.deadline = 0.0
         if request.body:
             request.length, request.source = len(request.body), self
-        if self._current is not None or self._waiting or self._flooded():
+        if self._current is not None or self._waiting or self._is_flooded():
             self._in.charge_queued(request)
             self._waiting.append(request)
             self._turn_soon()
@@ -227,7 +227,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             return
         if self._answered:
             self._answered = False
-            self._finish(request)
+            self._finish_request(request)
             return
         body = self._in.complete_body()
         if body is not None:
@@ -245,23 +245,23 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._in.release_body(request)
             request.keep_alive = False
             if request is self._current:
-                self._broken(request, BadRequest(text))
+                self._fail_body(request, BadRequest(text))
                 return
             if self._waiting:
                 self._waiting.pop()
         self._waiting.append(self._shared.refuse(status, text))
         if self._current is None and len(self._waiting) == 1:
-            self._next()
+            self._begin_next()
         else:
             self._turn_soon()
 
-    def _broken(self, request: HTTPRequest, error: Exception) -> None:
+    def _fail_body(self, request: HTTPRequest, error: Exception) -> None:
         """Report that the body of the current request cannot be read."""
         request.fault = error
         if self._in.wanted is not None:
             self._in.fail_reader(error)
         elif self._answered:
-            self._finish(request)
+            self._finish_request(request)
 
     # bodies
 
@@ -275,10 +275,10 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._in.charge_body(request)
         if request is not self._in.request:
             return request.body
-        if self._expects(request):
+        if self._expects_continue(request):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.deadline = self._loop.time() + self._limits.body_time
-        self._listen()
+        self._continue_reading()
         try:
             return await self._in.wait_body(request)
         finally:

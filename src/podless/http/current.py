@@ -25,31 +25,33 @@ def reads_wait(api: API) -> Gate | None:
         return None
 
     def gate(request: HTTPRequest, go: Callable[[HTTPRequest], None]) -> bool:
-        if _at_once(api):
+        if _is_current(api):
             request.current = True
             return False
         if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
             return False
-        api.cache.call_when_current(partial(_go, api, request, go))
+        api.cache.call_when_current(partial(_resume_request, api, request, go))
         return True
 
     return gate
 
 
-def _at_once(api: API) -> bool:
+def _is_current(api: API) -> bool:
     """Return whether the state is current."""
-    return api.cache.is_fresh and not _unsettled(api)
+    return api.cache.is_fresh and not _has_pending_definitions(api)
 
 
-def _unsettled(api: API) -> bool:
+def _has_pending_definitions(api: API) -> bool:
     """Return whether a changed definition is not in force yet."""
     definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     return definitions is not None and definitions.busy
 
 
-def _go(api: API, request: HTTPRequest, go: Callable[[HTTPRequest], None], error: BaseException | None) -> None:
+def _resume_request(
+    api: API, request: HTTPRequest, go: Callable[[HTTPRequest], None], error: BaseException | None
+) -> None:
     if error is None:
-        if not api.cache.is_reloading and not _unsettled(api):
+        if not api.cache.is_reloading and not _has_pending_definitions(api):
             request.current = True
     elif not isinstance(error, asyncio.CancelledError):
         request.current = error
@@ -58,10 +60,10 @@ def _go(api: API, request: HTTPRequest, go: Callable[[HTTPRequest], None], error
 
 def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
     """Return the filter, if other servers can write to the store. It stands before all filters that read the state."""
-    return [] if api.store.prompt else [_filter(api)]
+    return [] if api.store.prompt else [_make_filter(api)]
 
 
-def _filter(api: API) -> Callable[[Handler], Handler]:
+def _make_filter(api: API) -> Callable[[Handler], Handler]:
     def wrap(handler: Handler) -> Handler:
         async def later(request: HTTPRequest) -> Answer:
             await api.cache.refresh()
@@ -88,11 +90,11 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             return _to_its_end(answer, scope)
 
         def handle(request: HTTPRequest) -> Answer | Pending:
-            known = request.current
-            if known is True or (known is None and _at_once(api)):
+            state = request.current
+            if state is True or (state is None and _is_current(api)):
                 return within(request)
-            if isinstance(known, BaseException):
-                raise known
+            if isinstance(state, BaseException):
+                raise state
             return later(request) if request.path.startswith(_ASKED) else handler(request)
 
         return handle

@@ -54,11 +54,11 @@ class PriorityAndFairness:
         self._loop = asyncio.get_running_loop()
         self._last = ""
         self._shared_until = 0.0
-        self._left = _TURN  # seconds of work that this iteration may still start
+        self._remaining = _TURN  # seconds of work that this iteration may still start
         self._working: dict[str, int] = {}
         self._at_work = 0
         self._queues: dict[str, _Queue] = {}
-        self._had: dict[str, float] = {}  # seconds of work, by user
+        self._accounts: dict[str, float] = {}  # seconds of work, by user
         self._fair = 0.0  # the account of the user who was served last; the minimum for all others
         self._waiting = 0
         self._turning = False
@@ -80,96 +80,96 @@ class PriorityAndFairness:
             self._last = user
         if not self._shared_until and not self._waiting and self._at_work < self._limits.in_flight:
             answer = self._handler(request)
-            return answer if isinstance(answer, Response) else self._work(user, request, answer)
-        return self._shared(user, request)
+            return answer if isinstance(answer, Response) else self._count_request(user, request, answer)
+        return self._handle_shared(user, request)
 
-    def _shared(self, user: str, request: HTTPRequest) -> Answer | Pending:
+    def _handle_shared(self, user: str, request: HTTPRequest) -> Answer | Pending:
         """Handle a request while other users are active, or the limit of requests in flight is reached."""
         if not self._waiting and time.monotonic() > self._shared_until:
             self._shared_until = self._fair = 0.0
-            self._had.clear()
-        if user not in self._queues and self._fits(user) and self._room(user):
+            self._accounts.clear()
+        if user not in self._queues and self._may_start(user) and self._has_room(user):
             if not self._waiting:
-                self._fair = self._due(user)
+                self._fair = self._account_of(user)
             return self._begin_request(user, request)
         queue = self._queues.get(user, deque())
         if len(queue) >= self._limits.queue:
-            return self._refuse(request, "queue-full")
+            return self._reject_request(request, "queue-full")
         self._queues[user] = queue
         turn: asyncio.Future[Any] = self._loop.create_future()
         queue.append((request, turn, time.monotonic()))
         self._waiting += 1
         self._turn_soon()
-        return self._later(turn)
+        return self._await_turn(turn)
 
-    def _fits(self, user: str) -> bool:
+    def _may_start(self, user: str) -> bool:
         """Return whether a request may start now. A full iteration still starts requests of users with little work."""
-        return self._left > 0 or (self._left > -_TURN and self._had.get(user, 0.0) <= self._fair + _TURN)
+        return self._remaining > 0 or (self._remaining > -_TURN and self._accounts.get(user, 0.0) <= self._fair + _TURN)
 
-    def _room(self, user: str) -> bool:
+    def _has_room(self, user: str) -> bool:
         """Return whether a request of a user may start. Users share one limit; each may use half of it."""
-        most = self._limits.in_flight
-        return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
+        limit = self._limits.in_flight
+        return self._at_work < limit and (self._working.get(user, 0) < max(limit // 2, 1) or not self._shared_until)
 
     def _begin_request(self, user: str, request: HTTPRequest) -> Answer | Pending:
         """Start a request, and charge its time to the user. Raises the error of the handler."""
         began = time.thread_time()  # processor time of this thread only: other threads are charged to no user
-        more = _WIRE
-        had = self._due(user)
+        extra = _WIRE
+        account = self._account_of(user)
         try:
             answer = self._handler(request)
             if not isinstance(answer, Response):
-                more = _WIRE + _LATER
-                answer = self._work(user, request, answer)
+                extra = _WIRE + _LATER
+                answer = self._count_request(user, request, answer)
             return answer
         finally:
-            cost = time.thread_time() - began + more
-            self._left -= cost
-            self._had[user] = had + cost
+            cost = time.thread_time() - began + extra
+            self._remaining -= cost
+            self._accounts[user] = account + cost
             self._turn_soon()
 
-    async def _later(self, turn: asyncio.Future[Any]) -> Answer:
+    async def _await_turn(self, turn: asyncio.Future[Any]) -> Answer:
         try:
             return await settle_answer(await turn)
         finally:
             del turn  # its exception refers to this frame, and so to the request
 
-    def _work(self, user: str, request: HTTPRequest, pending: Any) -> Pending:
+    def _count_request(self, user: str, request: HTTPRequest, pending: Any) -> Pending:
         """Count a request as in flight until its handler ends."""
         self._at_work += 1
         self._working[user] = self._working.get(user, 0) + 1
-        return self._finish(user, request, pending)
+        return self._await_handler(user, request, pending)
 
-    async def _finish(self, user: str, request: HTTPRequest, pending: Any) -> Answer:
+    async def _await_handler(self, user: str, request: HTTPRequest, pending: Any) -> Answer:
         try:
             answer: Answer = pending if isinstance(pending, Stream) else await pending
         finally:
             self._at_work -= 1
-            left = self._working.pop(user) - 1
-            if left:
-                self._working[user] = left
+            remaining = self._working.pop(user) - 1
+            if remaining:
+                self._working[user] = remaining
             if self._waiting:
                 self._turn_soon()
-        return self._watch(user, request, answer) if isinstance(answer, Stream) else answer
+        return self._count_watch(user, request, answer) if isinstance(answer, Stream) else answer
 
     # turns
 
     def _turn_soon(self) -> None:
         if not self._turning:
             self._turning = True
-            self._loop.call_soon(self._turn)
+            self._loop.call_soon(self._start_queued)
 
-    def _turn(self) -> None:
+    def _start_queued(self) -> None:
         """Start queued requests in this iteration of the loop, beginning with the user with the least work."""
         self._turning = False
-        self._left = _TURN
-        while self._waiting and self._left > 0:
-            fitting = [user for user in self._queues if self._room(user)]
+        self._remaining = _TURN
+        while self._waiting and self._remaining > 0:
+            fitting = [user for user in self._queues if self._has_room(user)]
             if not fitting:
                 break
-            user = min(fitting, key=self._due)
-            self._fair = self._due(user)
-            request, turn, since = self._next(user)
+            user = min(fitting, key=self._account_of)
+            self._fair = self._account_of(user)
+            request, turn, since = self._pop_request(user)
             if turn.done():
                 continue
             if self._flows is not None:
@@ -179,24 +179,24 @@ class PriorityAndFairness:
             except Exception as error:
                 turn.set_exception(error)
         if self._waiting and self._sweeper is None:
-            self._sweeper = self._loop.call_later(_SWEEP, self._sweep)
-        if len(self._had) > _MANY:
-            self._had = {user: had for user, had in self._had.items() if had > self._fair}
+            self._sweeper = self._loop.call_later(_SWEEP, self._reject_overdue)
+        if len(self._accounts) > _MANY:
+            self._accounts = {user: had for user, had in self._accounts.items() if had > self._fair}
 
-    def _due(self, user: str) -> float:
+    def _account_of(self, user: str) -> float:
         """Return the seconds of work on a user's account. The user with the least is next."""
-        return max(self._had.get(user, 0.0), self._fair)
+        return max(self._accounts.get(user, 0.0), self._fair)
 
     def _all_waiting(self) -> list[HTTPRequest]:
         """Return all queued requests."""
         return [request for queue in self._queues.values() for request, _, _ in queue]
 
-    def _refuse(self, request: HTTPRequest, reason: str) -> Response:
+    def _reject_request(self, request: HTTPRequest, reason: str) -> Response:
         if self._flows is not None:
             self._flows.count_rejected(request, reason)
         return too_many()
 
-    def _next(self, user: str) -> tuple[HTTPRequest, asyncio.Future[Any], float]:
+    def _pop_request(self, user: str) -> tuple[HTTPRequest, asyncio.Future[Any], float]:
         """Return the first queued request of a user, with its future and the time since when it waits."""
         queue = self._queues[user]
         request, turn, since = queue.popleft()
@@ -206,32 +206,32 @@ class PriorityAndFairness:
             self._queues[user] = queue  # behind users with equal accounts
         return request, turn, since
 
-    def _sweep(self) -> None:
+    def _reject_overdue(self) -> None:
         """Reject requests that have waited too long."""
         self._sweeper = None
         oldest = time.monotonic() - self._limits.wait
         for user, queue in list(self._queues.items()):
             while queue and queue[0][2] < oldest:
-                request, turn, since = self._next(user)
+                request, turn, since = self._pop_request(user)
                 if not turn.done():
                     if self._flows is not None:
                         self._flows.count_wait(request, time.monotonic() - since, execute=False)
-                    turn.set_result(self._refuse(request, "time-out"))
+                    turn.set_result(self._reject_request(request, "time-out"))
         if self._waiting:
-            self._sweeper = self._loop.call_later(_SWEEP, self._sweep)
+            self._sweeper = self._loop.call_later(_SWEEP, self._reject_overdue)
 
     # watches
 
-    def _watch(self, user: str, request: HTTPRequest, stream: Stream) -> Answer:
+    def _count_watch(self, user: str, request: HTTPRequest, stream: Stream) -> Answer:
         """Count a watch until it ends. All watches share a limit; one user may use half of it."""
-        most = self._limits.watches
-        if self._watching >= most or self._watches[user] >= max(most // 2, 1):
+        limit = self._limits.watches
+        if self._watching >= limit or self._watches[user] >= max(limit // 2, 1):
             stream.abandon()
-            return self._refuse(request, "concurrency-limit")
+            return self._reject_request(request, "concurrency-limit")
         start = stream.start
 
         def begin(sink: Sink) -> Callable[[], None]:
-            counted = Ending(sink, lambda: self._watched(user))
+            counted = Ending(sink, lambda: self._note_watch_end(user))
             self._watching += 1
             self._watches[user] += 1
             stop = start(counted)
@@ -245,7 +245,7 @@ class PriorityAndFairness:
         stream.start = begin
         return stream
 
-    def _watched(self, user: str) -> None:
+    def _note_watch_end(self, user: str) -> None:
         self._watching -= 1
         self._watches[user] -= 1
         if not self._watches[user]:

@@ -129,7 +129,7 @@ class Flows:
         short = len(texts) <= _TEXTS and sum(map(len, texts)) <= LONGEST
         found = self._known.get(texts) if short else None
         if found is None:
-            found = next((lines for schema, lines in self._read or () if _matches(schema, user, asked)), b"")
+            found = next((lines for schema, lines in self._read or () if _matches_rules(schema, user, asked)), b"")
             if short:
                 if len(self._known) >= _KEPT:
                     self._known.clear()
@@ -190,9 +190,9 @@ class Flows:
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
             counts[self._names.get(lines, _OTHERS)] += count
         waiting = Counter(map(self._level_of, self.waiting()))
-        yield from render_family(_PREFIX + "dispatched_requests_total", _plain(counts))
-        yield from render_family(_PREFIX + "rejected_requests_total", _plain(self._refused))
-        yield from render_family(_PREFIX + "current_inqueue_requests", _plain(waiting))
+        yield from render_family(_PREFIX + "dispatched_requests_total", _list_samples(counts))
+        yield from render_family(_PREFIX + "rejected_requests_total", _list_samples(self._refused))
+        yield from render_family(_PREFIX + "current_inqueue_requests", _list_samples(waiting))
         yield from render_family(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
         if self._read is None:
             self._read_schemas()
@@ -203,30 +203,33 @@ class Flows:
 
 def _share_seats(levels: Iterable[Object], seats: int) -> dict[str, SeatLimits]:
     """Divide the seats among the levels. Source: k8s.io/apiserver pkg/util/flowcontrol/apf_controller.go."""
-    specs = {one["metadata"]["name"]: one["spec"] for one in levels}
+    specs = {level["metadata"]["name"]: level["spec"] for level in levels}
     parts = {name: spec.get("exempt" if spec["type"] == "Exempt" else "limited") or {} for name, spec in specs.items()}
     shares = {name: part.get("nominalConcurrencyShares") or 0 for name, part in parts.items()}
-    whole = sum(shares.values())
-    found: dict[str, SeatLimits] = {}
+    total = sum(shares.values())
+    limits: dict[str, SeatLimits] = {}
     for name, part in parts.items():
-        nominal = math.ceil(seats * shares[name] / whole) if whole else 0
+        nominal = math.ceil(seats * shares[name] / total) if total else 0
         lent = math.floor(nominal * (part.get("lendablePercent") or 0) / 100 + 0.5)
         borrowed = part.get("borrowingLimitPercent")
         upper = seats if borrowed is None else nominal + math.floor(nominal * borrowed / 100 + 0.5)
-        found[name] = SeatLimits(nominal, nominal - lent, upper)
-    return found
+        limits[name] = SeatLimits(nominal, nominal - lent, upper)
+    return limits
 
 
-def _plain(counts: Counter[Any]) -> list[Sample]:
+def _list_samples(counts: Counter[Any]) -> list[Sample]:
     return [(names, count) for names, count in counts.items() if count > 0]
 
 
-def _matches(schema: Object, user: User, asked: Attributes) -> bool:
-    fits = _resource_fits if asked.resource else _path_fits
-    part = _PART if asked.resource else "nonResourceRules"
+def _matches_rules(schema: Object, user: User, attributes: Attributes) -> bool:
+    fits = _resource_fits if attributes.resource else _path_fits
+    part = _PART if attributes.resource else "nonResourceRules"
     return any(
-        any(_is_subject(one, user) for one in rule.get("subjects") or ())
-        and any(_in(one.get("verbs"), asked.verb) and fits(one, asked) for one in rule.get(part) or ())
+        any(_is_subject(rule_, user) for rule_ in rule.get("subjects") or ())
+        and any(
+            _is_listed(rule_.get("verbs"), attributes.verb) and fits(rule_, attributes)
+            for rule_ in rule.get(part) or ()
+        )
         for rule in schema["spec"].get("rules") or ()
     )
 
@@ -238,23 +241,30 @@ def _is_subject(subject: Object, user: User) -> bool:
     if kind == "Group":
         return subject["group"]["name"] == _ANY or subject["group"]["name"] in user.groups
     account = subject["serviceAccount"]
-    whole = of_account(account["namespace"], account["name"]).name
-    return user.name.startswith(whole.removesuffix(_ANY)) if account["name"] == _ANY else user.name == whole
-
-
-def _resource_fits(rule: Object, asked: Attributes) -> bool:
-    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    if not _in(rule.get("apiGroups"), asked.group) or not _in(rule.get("resources"), resource):
-        return False
-    return _in(rule.get("namespaces"), asked.namespace) if asked.namespace else bool(rule.get("clusterScope"))
-
-
-def _path_fits(rule: Object, asked: Attributes) -> bool:
-    return any(
-        one in (_ANY, asked.path) or (one.endswith(_ANY) and asked.path.startswith(one.rstrip(_ANY)))
-        for one in rule.get("nonResourceURLs") or ()
+    account_name = of_account(account["namespace"], account["name"]).name
+    return (
+        user.name.startswith(account_name.removesuffix(_ANY)) if account["name"] == _ANY else user.name == account_name
     )
 
 
-def _in(wanted: Sequence[str] | None, value: str) -> bool:
-    return wanted is not None and (_ANY in wanted or value in wanted)
+def _resource_fits(rule: Object, attributes: Attributes) -> bool:
+    resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    if not _is_listed(rule.get("apiGroups"), attributes.group) or not _is_listed(rule.get("resources"), resource):
+        return False
+    return (
+        _is_listed(rule.get("namespaces"), attributes.namespace)
+        if attributes.namespace
+        else bool(rule.get("clusterScope"))
+    )
+
+
+def _path_fits(rule: Object, attributes: Attributes) -> bool:
+    return any(
+        pattern in (_ANY, attributes.path)
+        or (pattern.endswith(_ANY) and attributes.path.startswith(pattern.rstrip(_ANY)))
+        for pattern in rule.get("nonResourceURLs") or ()
+    )
+
+
+def _is_listed(allowed: Sequence[str] | None, value: str) -> bool:
+    return allowed is not None and (_ANY in allowed or value in allowed)

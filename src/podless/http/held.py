@@ -86,7 +86,7 @@ class Held:
         over = share.size + size > self._most // 2 and not only
         full = self._taken + self.loose + size > self._most and not (only and share.size == self._taken)
         if over or (full and not self._make_room(share, size)):
-            self._forget(user, share)
+            self._drop_share(user, share)
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
         self._taken += size
         self.sorts[sort] += size
@@ -103,7 +103,7 @@ class Held:
                 share = self._users.get(user)
                 if share is None or not share.holders or next(iter(share.holders)) is holder:
                     return False
-                self._cut(share)
+                self._cut_holder(share)
             else:
                 return True
 
@@ -118,27 +118,27 @@ class Held:
             if share.holders[holder] <= 0:
                 del share.holders[holder]
         if not share.size:
-            self._forget(user, share)
+            self._drop_share(user, share)
 
     def note_complete(self, user: str, holder: Holder) -> None:
         """Note that the data of a holder is complete: it stays charged, and is not cut any more."""
         if user in self._users:
             self._users[user].holders.pop(holder, None)
 
-    def _forget(self, user: str, share: _Share) -> None:
+    def _drop_share(self, user: str, share: _Share) -> None:
         if not share.size and not share.holders:
             self._users.pop(user, None)
 
     def _make_room(self, mine: _Share, size: int) -> bool:
         """Return whether there is room for more bytes. Users with more bytes than this one are cut to make it."""
         while self._taken + self.loose + size > self._most:
-            others = [share for share in self._users.values() if share.holders and share.size > mine.size + size]
-            if not others:
+            larger = [share for share in self._users.values() if share.holders and share.size > mine.size + size]
+            if not larger:
                 return False
-            self._cut(max(others, key=lambda share: share.size))
+            self._cut_holder(max(larger, key=lambda share: share.size))
         return True
 
-    def _cut(self, share: _Share) -> None:
+    def _cut_holder(self, share: _Share) -> None:
         self.cuts += 1
         share.cut_off()
 

@@ -57,55 +57,55 @@ _new = tuple.__new__  # the constructor of the named tuples, without their Pytho
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:
     """Return the attributes of a request line. query: as sent. Raises UnclearPath."""
-    place, _, name = path.rpartition("/")
-    found = _object(method, place) if name else None
-    if found is not None:
-        asked = _new(Attributes, (*found.asked[:6], name, ""))
-        return _new(RequestInfo, (asked, *found[1:4], name, False, ""))
+    parent, _, name = path.rpartition("/")
+    shared = _object_info(method, parent) if name else None
+    if shared is not None:
+        attributes = _new(Attributes, (*shared.asked[:6], name, ""))
+        return _new(RequestInfo, (attributes, *shared[1:4], name, False, ""))
     if query and "%" not in query and not any(name in query for name in _TELLING):
         query = ""
-    return _info(method, path, query)
+    return _path_info(method, path, query)
 
 
 @bounded_cache(1024)
-def _object(method: str, place: str) -> RequestInfo | None:
+def _object_info(method: str, parent: str) -> RequestInfo | None:
     """Return the attributes of a request for any object at a path; None if the last segment is not a name.
 
     Objects share them, so that the cache needs no entry for each object.
     """
-    found = _info(method, f"{place}/{_ANY}", "")
-    named = found.name == found.asked.name == _ANY and not found.asked.subresource and not found.prefix
-    return found if named and found.asked.namespace == found.namespace else None
+    info = _path_info(method, f"{parent}/{_ANY}", "")
+    is_object = info.name == info.asked.name == _ANY and not info.asked.subresource and not info.prefix
+    return info if is_object and info.asked.namespace == info.namespace else None
 
 
 @bounded_cache(1024)
-def _info(method: str, path: str, query: str) -> RequestInfo:
-    parts = _parts(path)
-    if parts is None:
+def _path_info(method: str, path: str, query: str) -> RequestInfo:
+    split = _split_path(path)
+    if split is None:
         return RequestInfo(Attributes(method.lower(), path=path))
-    legacy, group, version, rest = parts
+    legacy, group, version, segments = split
     verb, prefix = _VERBS.get(method, ""), ""
-    if rest[0] in _PREFIXES:
-        if len(rest) == 1:
+    if segments[0] in _PREFIXES:
+        if len(segments) == 1:
             raise UnclearPath
-        verb = prefix = rest[0]
-        rest = rest[1:]
+        verb = prefix = segments[0]
+        segments = segments[1:]
     namespace, namespaced = "", False
-    if rest[0] == "namespaces" and len(rest) > 2 and not (legacy and rest[2] in _OF_A_NAMESPACE):
-        namespace, namespaced, rest = rest[1], bool(rest[1]), rest[2:]
-    resource = rest[0]
-    name = wanted = rest[1] if len(rest) > 1 else ""
-    subresource = rest[2] if len(rest) > 2 and prefix != "proxy" else ""
+    if segments[0] == "namespaces" and len(segments) > 2 and not (legacy and segments[2] in _OF_A_NAMESPACE):
+        namespace, namespaced, segments = segments[1], bool(segments[1]), segments[2:]
+    resource = segments[0]
+    name = required_name = segments[1] if len(segments) > 1 else ""
+    subresource = segments[2] if len(segments) > 2 and prefix != "proxy" else ""
     if not name and verb == "get":
-        verb, wanted = _listing(query)
+        verb, required_name = _listing_verb(query)
     elif not name and verb == "delete":
         verb = "deletecollection"
     scope = namespace if namespaced or resource != "namespaces" else name
-    asked = Attributes(verb, group, version, resource, subresource, scope, wanted)
-    return RequestInfo(asked, legacy, namespaced, namespace, name, len(rest) > 3, prefix)
+    attributes = Attributes(verb, group, version, resource, subresource, scope, required_name)
+    return RequestInfo(attributes, legacy, namespaced, namespace, name, len(segments) > 3, prefix)
 
 
-def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
+def _split_path(path: str) -> tuple[bool, str, str, list[str]] | None:
     """Return whether the path is of the core group, the group, the version, and the rest; None for other paths."""
     parts = path.strip("/").split("/") if not path.startswith("//") else [""]
     if parts[0] == "api" and len(parts) > 2:
@@ -115,13 +115,13 @@ def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
     return None
 
 
-def _listing(query: str) -> tuple[str, str]:
+def _listing_verb(query: str) -> tuple[str, str]:
     """Return (list or watch, the name that a field selector on metadata.name requires)."""
-    given = parse_query(query) if query else {}
-    watch = given.get("watch")
+    parameters = parse_query(query) if query else {}
+    watch = parameters.get("watch")
     verb = "watch" if watch and watch[0].lower() not in ("false", "0") else "list"
     try:
-        name = selectors.parse_fields(given.get("fieldSelector", [""])[0]).exact("metadata.name") or ""
+        name = selectors.parse_fields(parameters.get("fieldSelector", [""])[0]).exact("metadata.name") or ""
     except BadRequest:
         name = ""
     return verb, "" if names.path_segment(name) else name

@@ -130,9 +130,9 @@ class Listener:
 
     def _secure(self, connection: Connection, context: ssl.SSLContext) -> Secure:
         """Return a TLS connection. Raises the errors of making a context."""
-        made = Secure(connection, context, self._turns, self._limits.handshake_time, self._settled)
-        self._handshakes[made] = None
-        return made
+        protocol = Secure(connection, context, self._turns, self._limits.handshake_time, self._settled)
+        self._handshakes[protocol] = None
+        return protocol
 
     def _settled(self, secure: Secure) -> None:
         self._handshakes.pop(secure, None)
@@ -185,16 +185,16 @@ class Listener:
 
 def _bound(family: int, host: str, port: int) -> socket.socket:
     """Return a listening socket. Raises OSError."""
-    made = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setblocking(False)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setblocking(False)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _WINDOW)  # accepted sockets inherit it
-        made.bind((host, port))
-        made.listen(_BACKLOG)
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _WINDOW)  # accepted sockets inherit it
+        listening.bind((host, port))
+        listening.listen(_BACKLOG)
     except OSError:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening

@@ -69,17 +69,17 @@ class Metrics:
         """Return a function that yields the metrics in pieces; most figures are read now, request counts later."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
         families = {**_of_process(self._started), **of_server}
-        return partial(self._joined, families)
+        return partial(self._join_lines, families)
 
-    def _joined(self, families: Samples) -> Iterator[bytes]:
+    def _join_lines(self, families: Samples) -> Iterator[bytes]:
         lines = (line for name, samples in families.items() for line in render_family(name, samples))
-        held: list[str] = []
+        waiting: list[str] = []
         for line in chain(lines, self._measured.lines()):
-            held.append(line)
-            if len(held) >= _TOGETHER:
-                yield "".join(held).encode()
-                held.clear()
-        yield "".join(held).encode()
+            waiting.append(line)
+            if len(waiting) >= _TOGETHER:
+                yield "".join(waiting).encode()
+                waiting.clear()
+        yield "".join(waiting).encode()
 
     def _of_resources(self) -> Samples:
         loaded = [
@@ -99,15 +99,15 @@ class Metrics:
     def _of_store(self) -> Samples:
         store = self._store
         sizes: list[Sample] = [((f"{store.name}-0",), size)] if (size := store.read_figures().get("size")) else []
-        found: dict[str, list[Sample]] = {
+        samples: dict[str, list[Sample]] = {
             "apiserver_storage_size_bytes": sizes,
             "podless_revision": [((), self._cache.revision)],
         }
         if store.name == "etcd":
-            found["etcd_request_duration_seconds"] = [((name, "", ""), times) for name, times in store.times.items()]
+            samples["etcd_request_duration_seconds"] = [((name, "", ""), times) for name, times in store.times.items()]
         else:
-            found["podless_store_duration_seconds"] = [((name,), times) for name, times in store.times.items()]
-        return found
+            samples["podless_store_duration_seconds"] = [((name,), times) for name, times in store.times.items()]
+        return samples
 
     def _of_audit(self) -> Samples:
         events, dropped = (self._audit.events, self._audit.dropped) if self._audit is not None else (0, 0)
@@ -133,19 +133,19 @@ def _of_process(started: float) -> Samples:
     """Return the process metrics of Prometheus' clients. Values that the system does not report are left out."""
     version = sys.version_info
     python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())
-    found: dict[str, list[Sample]] = {
+    samples: dict[str, list[Sample]] = {
         "process_start_time_seconds": [((), started)],
         "process_cpu_seconds_total": [((), system.read_usage().cpu)],
-        "process_resident_memory_bytes": [((), _resident())],
-        "process_virtual_memory_bytes": [((), size)] if (size := _pages(0)) else [],
+        "process_resident_memory_bytes": [((), _read_resident())],
+        "process_virtual_memory_bytes": [((), size)] if (size := _read_pages(0)) else [],
         "process_open_fds": [((), files)] if (files := _open_files()) else [],
         "process_max_fds": [((), files)] if (files := system.read_file_limit()) else [],
         "python_info": [(python, 1)],
     }
     generations = [*enumerate(gc.get_stats())]
     for name, key in _COLLECTOR.items():
-        found[name] = [((str(place),), stats[key]) for place, stats in generations]
-    return found
+        samples[name] = [((str(generation),), stats[key]) for generation, stats in generations]
+    return samples
 
 
 _COLLECTOR = {
@@ -155,16 +155,16 @@ _COLLECTOR = {
 }
 
 
-def _resident() -> int:
+def _read_resident() -> int:
     """Return the bytes of memory in use, or the maximum so far if the system does not report it."""
-    found = _pages(1)
-    return system.read_usage().memory if found is None else found
+    resident = _read_pages(1)
+    return system.read_usage().memory if resident is None else resident
 
 
-def _pages(place: int) -> int | None:
+def _read_pages(column: int) -> int | None:
     """Return a size in bytes from /proc/self/statm, which counts pages; None without that file."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[place]) * system.read_page_size()
+        return int(Path("/proc/self/statm").read_text().split()[column]) * system.read_page_size()
     except (OSError, ValueError, IndexError):
         return None
 

@@ -90,7 +90,7 @@ class NonResource:
         self._release = release
         self._off_loop = off_loop
         self._openapi = OpenAPI(registry, release.name, off_loop, pace)
-        self._kept: dict[Any, tuple[bytes, str]] = {}
+        self._aggregated_documents: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
     def answer(self, request: HTTPRequest, accept: str) -> Response | Pending:
@@ -106,7 +106,7 @@ class NonResource:
         if first in LIVE:
             return health.answer_health(self._health, request)
         if path.removesuffix("/") == "/version":
-            return self._version(request, accept)
+            return self._answer_version(request, accept)
         if path == "/metrics":
             return Response(200, Pieces(self._metrics.pieces()), MEDIA)
         if first == "podless" and self._operations is not None:
@@ -114,13 +114,13 @@ class NonResource:
         if first == "openapi":
             return self._openapi.answer(request, parts)
         if first == "api" and len(parts) <= 2:
-            return self._core(request, parts, accept)
+            return self._answer_core(request, parts, accept)
         if first == "apis" and len(parts) <= 3:
-            return self._group(request, parts, accept)
+            return self._answer_group(request, parts, accept)
         if self._accounts is not None and path.removesuffix("/") in _KEYS:
-            return self._keys(self._accounts, request, accept)
+            return self._answer_keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
-            return Response(200, [encode_pretty({"paths": self._paths()})], JSON)
+            return Response(200, [encode_pretty({"paths": self._list_paths()})], JSON)
         if first == "logs" and not has("NoLogs"):  # this release has a route for /logs, although the logs are disabled
             _check_route(request, accept)
         if path.startswith(_SERVICES):
@@ -129,7 +129,7 @@ class NonResource:
             return told
         raise PageNotFound
 
-    def _keys(self, accounts: Accounts, request: HTTPRequest, accept: str) -> Response:
+    def _answer_keys(self, accounts: Accounts, request: HTTPRequest, accept: str) -> Response:
         """Return the OpenID Connect discovery document or the keys of service account tokens.
 
         Source: OpenID Connect Discovery. Raises MethodNotAllowed, NotAcceptable.
@@ -149,43 +149,43 @@ class NonResource:
         }
         return Response(200, [serializer.encode_json(shown)], JSON, _HOUR)
 
-    def _version(self, request: HTTPRequest, accept: str) -> Response:
+    def _answer_version(self, request: HTTPRequest, accept: str) -> Response:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.of_route(accept, (negotiate.JSON,))
         return Response(200, [encode_pretty(version_info(self._release))], JSON)
 
-    def _paths(self) -> list[str]:
+    def _list_paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]
         paths += ["/version", *(_KEYS if self._accounts is not None else ())]
-        for place in LIVE:
-            paths += [f"/{place}", *(f"/{place}/{name}" for name in self._health.list_checks(place))]
+        for endpoint in LIVE:
+            paths += [f"/{endpoint}", *(f"/{endpoint}/{name}" for name in self._health.list_checks(endpoint))]
         for group in self._registry.list_groups():
             paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{name}" for name in self._registry.list_versions(group)]
         return sorted(paths)
 
-    def _core(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
+    def _answer_core(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
         if len(parts) == 1:
             if request.method != "GET":
                 raise MethodNotAllowed(_NO_METHOD)
             negotiate.of_route(accept, negotiate.OFFERED)
-            return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
+            return self._answer_root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
         document = discovery.resources_document(self._registry, "", parts[1])
         if document is None:
             raise NotServed
         _check_route(request, accept)
-        return _document(document, _form(request, accept))
+        return _render_document(document, _choose_form(request, accept))
 
-    def _group(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
+    def _answer_group(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
         registry = self._registry
         if request.path.startswith("/apis//"):
             raise PageNotFound
         if len(parts) == 1:
-            return self._root(request, accept, lambda: discovery.groups_document(registry), core=False)
-        return self._off_loop.run_in_slices(self._below, request, parts, accept)
+            return self._answer_root(request, accept, lambda: discovery.groups_document(registry), core=False)
+        return self._off_loop.run_in_slices(self._answer_below, request, parts, accept)
 
-    def _below(self, request: HTTPRequest, parts: list[str], accept: str) -> Response:
+    def _answer_below(self, request: HTTPRequest, parts: list[str], accept: str) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
         if len(parts) == 2:
@@ -196,38 +196,40 @@ class NonResource:
                 _check_route(request, accept)
         if document is None:
             raise NotServed if parts[1] and registry.is_builtin_group(parts[1]) else PageNotFound
-        return _document(document, _form(request, accept))
+        return _render_document(document, _choose_form(request, accept))
 
-    def _root(self, request: HTTPRequest, accept: str, plain: Callable[[], Any], *, core: bool) -> Response | Pending:
+    def _answer_root(
+        self, request: HTTPRequest, accept: str, plain: Callable[[], Any], *, core: bool
+    ) -> Response | Pending:
         """Return /api or /apis: plain, or aggregated with an ETag and cached until a kind changes."""
-        form = _form(request, accept, aggregated=core or request.path == "/apis")
+        form = _choose_form(request, accept, aggregated=core or request.path == "/apis")
         if not form.target:
-            return self._off_loop.run_in_slices(lambda: _document(plain(), form))
+            return self._off_loop.run_in_slices(lambda: _render_document(plain(), form))
         if self._generation != self._registry.generation:
-            self._kept.clear()
+            self._aggregated_documents.clear()
             self._generation = self._registry.generation
-        kept = self._kept.get((core, form.version))
-        if kept is None or (form.media != negotiate.JSON or form.pretty):
-            return self._aggregated(request, form, core)
-        return _tagged(request, *kept, form.version)
+        document = self._aggregated_documents.get((core, form.version))
+        if document is None or (form.media != negotiate.JSON or form.pretty):
+            return self._answer_aggregated(request, form, core)
+        return _answer_tagged(request, *document, form.version)
 
-    async def _aggregated(self, request: HTTPRequest, form: negotiate.AnswerForm, core: bool) -> Response:
+    async def _answer_aggregated(self, request: HTTPRequest, form: negotiate.AnswerForm, core: bool) -> Response:
         """Return the aggregated document, made in slices; kinds may change meanwhile."""
-        kept = self._kept.get((core, form.version))
-        if kept is None:
+        document = self._aggregated_documents.get((core, form.version))
+        if document is None:
             generation = self._registry.generation
-            kept = await self._off_loop.run_in_slices(_encoded, self._registry, core, form.version)
+            document = await self._off_loop.run_in_slices(_encode_aggregated, self._registry, core, form.version)
             if generation == self._registry.generation == self._generation:
-                self._kept[core, form.version] = kept
-        body, tag = kept
-        answer = _tagged(request, body, tag, form.version)
+                self._aggregated_documents[core, form.version] = document
+        body, tag = document
+        answer = _answer_tagged(request, body, tag, form.version)
         if answer.chunks and (form.media != negotiate.JSON or form.pretty):
-            shown = await self._off_loop.run(len(body), _converted, body, form)
+            shown = await self._off_loop.run(len(body), _convert_document, body, form)
             return Response(200, shown.chunks, shown.media + _AGGREGATED % form.version.encode(), answer.headers)
         return answer
 
 
-def _encoded(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
+def _encode_aggregated(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
     """Return the aggregated document and its ETag."""
     document = discovery.aggregated_document(registry, core=core) | {"apiVersion": f"apidiscovery.k8s.io/{version}"}
     charge(_PART)
@@ -236,11 +238,11 @@ def _encoded(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
     return body, hashlib.sha512(body).hexdigest().upper()
 
 
-def _converted(body: bytes, form: negotiate.AnswerForm) -> Response:
-    return _document(serializer.decode_json(body), form)
+def _convert_document(body: bytes, form: negotiate.AnswerForm) -> Response:
+    return _render_document(serializer.decode_json(body), form)
 
 
-def _tagged(request: HTTPRequest, body: bytes, tag: str, version: str) -> Response:
+def _answer_tagged(request: HTTPRequest, body: bytes, tag: str, version: str) -> Response:
     """Return the document, or 304 if the client has this version of it."""
     headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
     if request.headers.get("if-none-match", "") == f'"{tag}"':
@@ -258,12 +260,12 @@ def _check_route(request: HTTPRequest, accept: str) -> None:
     negotiate.of_route(accept, negotiate.OFFERED)
 
 
-def _form(request: HTTPRequest, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
+def _choose_form(request: HTTPRequest, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
     form = negotiate.of_discovery(accept, aggregated=aggregated)
     return negotiate.make_readable(form, request.query, request.headers.get("user-agent", ""))
 
 
-def _document(document: Any, form: negotiate.AnswerForm) -> Response:
+def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode_discovery(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:

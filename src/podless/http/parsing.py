@@ -52,12 +52,12 @@ class RequestParser:
     def __init__(
         self,
         receiver: Receiver,
-        most: int,
+        limit: int,
         make: Callable[[str, str, dict[str, str]], HTTPRequest],
         heads: Heads | None = None,
     ) -> None:
         self._receiver: Receiver = receiver
-        self._most = most
+        self._limit = limit
         self._make = make
         self._heads = heads
         self._between = True  # between two requests
@@ -65,12 +65,12 @@ class RequestParser:
         self._deaf = False
         self._method = ""  # a method that llhttp does not know
         self._ended = 0  # number of requests since the last `_take`
-        self._left = 0  # remaining bytes of a body of known length
+        self._body_left = 0  # remaining bytes of a body of known length
         self._in_head = False
         self._unfinished = 0  # bytes of incomplete heads, not counting the piece in which they started
-        self._reset()
+        self._reset_head()
 
-    def _reset(self) -> None:
+    def _reset_head(self) -> None:
         self._target = b""
         self._headers: dict[str, str] = {}
         self._repeated: dict[str, list[str]] | None = None
@@ -82,50 +82,50 @@ class RequestParser:
         self._llhttp = None
 
     def feed(self, data: bytes | memoryview) -> None:
-        if self._between and self._heads is not None and len(data) <= self._most:
-            found = self._heads.find_request(bytes(data))
-            if found is not None and not self._deaf:
-                method, target, headers, body = found
+        if self._between and self._heads is not None and len(data) <= self._limit:
+            cached = self._heads.find_request(bytes(data))
+            if cached is not None and not self._deaf:
+                method, target, headers, body = cached
                 request = self._make(method, target, headers)
                 request.body = body
                 self._receiver.take_request(request)
                 return
-        if 0 < self._left < len(data):  # split after a body, so that the start of the next request is seen
-            left = self._left
-            self._feed(data[:left])
-            data = data[left:]
-        self._feed(data)
+        if 0 < self._body_left < len(data):  # split after a body, so that the start of the next request is seen
+            body_left = self._body_left
+            self._feed_llhttp(data[:body_left])
+            data = data[body_left:]
+        self._feed_llhttp(data)
 
-    def _feed(self, data: bytes | memoryview) -> None:
+    def _feed_llhttp(self, data: bytes | memoryview) -> None:
         self._ended = 0
         began = not self._in_head
-        fresh = self._between
+        was_between = self._between
         while data and not self._deaf:
             try:
                 self._llhttp.feed_data(data)
-                if fresh and self._between and self._ended == 1:
-                    self._keep(bytes(data))
+                if was_between and self._between and self._ended == 1:
+                    self._cache_request(bytes(data))
                 break
             # the client offers an upgrade, which is ignored; the next bytes are a request
             except httptools.HttpParserUpgrade as upgrade:
                 data = data[upgrade.args[0] :]
                 self._llhttp = httptools.HttpRequestParser(self)
             except httptools.HttpParserInvalidMethodError:
-                data = self._unknown(bytes(data))
+                data = self._replace_method(bytes(data))
             except httptools.HttpParserError:
-                self._fail(400, _MALFORMED)
+                self._fail_request(400, _MALFORMED)
         if self._in_head and not began:
             self._unfinished += len(data)
-            if self._unfinished > self._most:
+            if self._unfinished > self._limit:
                 self._too_long()
 
-    def _keep(self, data: bytes) -> None:
+    def _cache_request(self, data: bytes) -> None:
         """Cache the header fields of a request with these bytes."""
         if self._heads is not None and not self._deaf:
             method = self._llhttp.get_method().decode("latin-1")
             self._heads.cache_head(data, method, self._target.decode("latin-1"), self._headers)
 
-    def _unknown(self, data: bytes) -> bytes:
+    def _replace_method(self, data: bytes) -> bytes:
         """Replace a method that llhttp does not know, because a 405 needs the parsed request.
 
         Returns the bytes with a known method. Works only if the request starts at the first byte.
@@ -137,16 +137,16 @@ class RequestParser:
             end and version in (b"HTTP/1.1", b"HTTP/1.0") and target.startswith(b"/") and 0 < len(method) <= _LONGEST
         )
         if self._ended or self._method or self._unfinished or not sound or not _METHOD.issuperset(method):
-            self._fail(400, _MALFORMED)
+            self._fail_request(400, _MALFORMED)
             return b""
         self._method = method.decode("latin-1")
         self._llhttp = httptools.HttpRequestParser(self)
         return b"OPTIONS" + data[len(method) :]
 
     def _too_long(self) -> None:
-        self._fail(431, "the request's head is too large")
+        self._fail_request(431, "the request's head is too large")
 
-    def _fail(self, status: int, text: str) -> None:
+    def _fail_request(self, status: int, text: str) -> None:
         if not self._deaf:
             self._deaf = True
             self._receiver.fail_request(status, text)
@@ -157,7 +157,7 @@ class RequestParser:
         """Start a request."""
         if self._deaf:
             return
-        self._reset()
+        self._reset_head()
         self._in_head = True
         self._between = False
         self._unfinished = 0
@@ -166,24 +166,24 @@ class RequestParser:
     def on_url(self, part: bytes) -> None:
         """Add a piece of the request target."""
         self._size += len(part)
-        if self._size > self._most:
+        if self._size > self._limit:
             self._too_long()
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header field. Trailers of a chunked body are ignored."""
         size = self._size = self._size + len(name) + len(value) + 4
-        if size > self._most:
+        if size > self._limit:
             self._too_long()
         if self._deaf or not self._in_head:
             return
         key, headers = _NAMES.get(name) or name.decode("latin-1").lower(), self._headers
         if key in headers:
-            self._repeat(key, value.decode("utf-8", "replace"))
+            self._add_repeated(key, value.decode("utf-8", "replace"))
         else:
             headers[key] = value.decode("utf-8", "replace")
 
-    def _repeat(self, key: str, text: str) -> None:
+    def _add_repeated(self, key: str, text: str) -> None:
         if self._repeated is None:
             self._repeated = {}
         self._repeated.setdefault(key, [self._headers[key]]).append(text)
@@ -197,15 +197,15 @@ class RequestParser:
         version = self._llhttp.get_http_version()
         length = 0
         if version != "1.1" or "host" not in headers or "transfer-encoding" in headers or self._repeated is not None:
-            if fault := self._fault(version):
-                self._fail(400, fault)
+            if fault := self._find_fault(version):
+                self._fail_request(400, fault)
                 return
             if self._repeated is not None:
-                self._join(self._repeated)
+                self._join_repeated(self._repeated)
             length = -1 if "transfer-encoding" in headers else 0
         if "content-length" in headers and not length:
             length = int(headers["content-length"])
-        self._left = length if length > 0 else 0
+        self._body_left = length if length > 0 else 0
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
         request = self._make(method, self._target.decode("latin-1"), headers)
@@ -215,12 +215,12 @@ class RequestParser:
         request.keep_alive = self._llhttp.should_keep_alive()
         self._receiver.take_head(request, length)
 
-    def _join(self, repeated: dict[str, list[str]]) -> None:
+    def _join_repeated(self, repeated: dict[str, list[str]]) -> None:
         for key, values in repeated.items():
             # a group name may contain a comma; no value contains a line break
             self._headers[key] = ("\n" if key.startswith("impersonate-") else ", ").join(values)
 
-    def _fault(self, version: str) -> str:
+    def _find_fault(self, version: str) -> str:
         """Return the error of a head by Go's rules; "" if it is valid."""
         headers = self._headers
         if version not in _VERSIONS:
@@ -235,8 +235,8 @@ class RequestParser:
 
     def on_body(self, part: bytes) -> None:
         """Add a piece of the body."""
-        if self._left:
-            self._left -= len(part)
+        if self._body_left:
+            self._body_left -= len(part)
         if not self._deaf:
             self._receiver.take_piece(part)
 

@@ -71,8 +71,8 @@ def check_subresource(call: Call, info: RequestInfo) -> None:
     kind = call.kind
     if call.subresource not in kind.subresources(call.version):
         raise call.not_found() if kind.custom else NotServed
-    known = kind.subresource(call.subresource)
-    if info.verb not in (_ON_SUBRESOURCES if known is None else known.verbs):
+    subresource = kind.subresource(call.subresource)
+    if info.verb not in (_ON_SUBRESOURCES if subresource is None else subresource.verbs):
         raise not_allowed(kind, info.verb)
 
 

@@ -135,8 +135,10 @@ class RecentRequests:
 
 def _make_asked(line: _Line) -> Asked:
     _, seconds, at, user, agent, info, path, query, status = line
-    asked = info.asked
-    resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
-    resource += f"/{asked.subresource}" if asked.subresource else ""
-    whole = f"{path}?{mask_query(query)}" if query else path
-    return Asked(at, user, agent, asked.verb, resource, info.namespace, asked.name, whole, status, round(seconds, 6))
+    attributes = info.asked
+    resource = f"{attributes.resource}.{attributes.group}" if attributes.group else attributes.resource
+    resource += f"/{attributes.subresource}" if attributes.subresource else ""
+    target = f"{path}?{mask_query(query)}" if query else path
+    return Asked(
+        at, user, agent, attributes.verb, resource, info.namespace, attributes.name, target, status, round(seconds, 6)
+    )

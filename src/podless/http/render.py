@@ -47,19 +47,19 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
     if form is PLAIN and isinstance(outcome, Single) and outcome.entry is not None:  # the most frequent case
         return Response(outcome.code, (view.encode_body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
-        answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
+        answer = Response(getattr(outcome, "code", 200), _render_protobuf(call, outcome, form), form.media.encode())
         if isinstance(outcome, Many):  # the messages are cached with the objects
             answer.own = 0
         return answer
     body: Sequence[bytes] | Listing | Pieces
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
-        return Response(200, _pieces(call, outcome, form, kept), form.media.encode())
+        return Response(200, _render_pieces(call, outcome, form, kept), form.media.encode())
     if isinstance(outcome, AnswerDocument):
-        body, code = _document(call, outcome, form), outcome.code
+        body, code = _render_document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
-        body, code = _single(call, outcome, form), outcome.code
+        body, code = _render_single(call, outcome, form), outcome.code
     else:
-        body, code = _many(call, outcome, form, kept), 200
+        body, code = _render_many(call, outcome, form, kept), 200
     if form.media == YAML:
         whole = b"".join(body)
         charge(len(whole) // _MOVED)
@@ -119,7 +119,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     def make(some: Sequence[Entry]) -> None:
         for entry in some:
             if struct is not None:
-                _message(call, struct, entry)
+                _encode_message(call, struct, entry)
             elif binary:
                 _partial_message(call, form, entry)
             else:
@@ -148,24 +148,24 @@ def lay_out(call: Call, form: AnswerForm) -> None:
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 
 
-def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
+def _render_protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
     struct = call.kind.struct_of(call.version)
     if isinstance(outcome, AnswerDocument) and (not form.target or outcome.obj["kind"] == "Status"):
         return [protobuf.write_object(_DOCUMENTS.get(outcome.obj["kind"]) or _review_struct(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
-        items = [_message(call, struct, entry) for entry in outcome.entries]
+        items = [_encode_message(call, struct, entry) for entry in outcome.entries]
         return protobuf.pack_list(call.api_version, call.kind.list_kind, lists.list_metadata(outcome), items)
     if struct is not None and not form.target and isinstance(outcome, Single):
         if outcome.entry is None:
             return [protobuf.write_object(struct, outcome.obj or {})]
-        return [protobuf.wrap_message(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
+        return [protobuf.wrap_message(call.api_version, call.kind.kind, _encode_message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
         _refuse_partial(call, form)
         items = [_partial_message(call, form, entry) for entry in outcome.entries]
         return protobuf.pack_list(
             f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.list_metadata(outcome), items
         )
-    made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
+    made = _render_single(call, outcome, form) if isinstance(outcome, Single) else _render_document(call, outcome, form)
     return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
 
 
@@ -177,7 +177,7 @@ def _review_struct(call: Call) -> Struct:
     return struct
 
 
-def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
+def _encode_message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """Return a stored object's protobuf message, cached by state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
 
@@ -201,17 +201,17 @@ def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     )
 
 
-def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[bytes]:
+def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
         if form.target == "PartialObjectMetadataList":
             raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
         return [serializer.encode_json(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
     if form.target and outcome.obj.get("kind") != "Status":
-        return [serializer.encode_json(_review(outcome.obj, form))]
+        return [serializer.encode_json(_make_review(outcome.obj, form))]
     return [serializer.encode_json(outcome.obj)]
 
 
-def _review(obj: Object, form: AnswerForm) -> Object:
+def _make_review(obj: Object, form: AnswerForm) -> Object:
     """Return the PartialObjectMetadata of a review. Raises NotAcceptable for a list form."""
     if form.target == "PartialObjectMetadata":
         return table.make_partial(obj, form.version)
@@ -229,7 +229,7 @@ def _go_type(group: str, kind: str) -> str:
     return f"*{package}.{kind}"
 
 
-def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
+def _render_single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     if not form.target and outcome.entry is not None:
         return [view.encode_body(call.kind, call.version, outcome.entry)]
     if outcome.entry is not None:
@@ -254,7 +254,7 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     return [serializer.encode_json(shown)]
 
 
-def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
+def _render_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
     """Return a long list that is not sent as stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
     return lists.list_pieces(call, page, form, kept, included_part(call) if form.target == "Table" else "")
@@ -268,11 +268,11 @@ def _refuse_partial(call: Call, form: AnswerForm) -> None:
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
 
 
-def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] | Listing:
+def _render_many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] | Listing:
     if form.target == "Table":
-        return _table(call, page, form, kept)
+        return _render_table(call, page, form, kept)
     if form.target:
-        return [serializer.encode_json(_partials(call, page, form))]
+        return [serializer.encode_json(_make_partials(call, page, form))]
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
     items = view.encode_bodies(kind, version, page.entries, page.oldest)
@@ -290,7 +290,7 @@ def encode_pretty(obj: Any) -> bytes:
     return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
 
-def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
+def _make_partials(call: Call, page: Many, form: AnswerForm) -> Object:
     """Return a PartialObjectMetadataList. Raises NotAcceptable if the form for single objects was requested."""
     _refuse_partial(call, form)
     loaded = (view.load_inner(call.kind, call.version, entry) for entry in page.entries)
@@ -302,7 +302,7 @@ def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
     }
 
 
-def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
+def _render_table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
     """Return a list as a Table."""
     rows = list(lists.table_rows(call, page, form, kept, included_part(call)))
     head, tail = table.frame_table(

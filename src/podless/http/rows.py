@@ -43,8 +43,8 @@ class Rows:
 
         state: everything that the row depends on except the time, such as the revision.
         """
-        known = self._rows.get(key)
-        return known if known is not None and known.state == state else None
+        row = self._rows.get(key)
+        return row if row is not None and row.state == state else None
 
     def cache_row(self, key: str, state: Any, row: Row) -> KnownRow:
         """Cache a row in place of that of an earlier state."""

@@ -57,51 +57,51 @@ class WatchStream:
         watch.looks = watch.looks or bool(self._include)
         self._columns_sent = False
         # kind and version of the last batch, and the key of its frames in a View
-        self._shown: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()
+        self._last_view: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()
         self._sink: Sink
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
 
     def stream(self) -> Stream:
         """Return the answer for the connection."""
-        return Stream(self._start, watch_media(self._form))
+        return Stream(self._start_watch, watch_media(self._form))
 
-    def _start(self, sink: Sink) -> Callable[[], None]:
+    def _start_watch(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink
         watch = self._watch
-        sink.pull(self._initial(watch.revision))
-        watch.start(self._send, self._end, self._fail)
+        sink.pull(self._initial_pieces(watch.revision))
+        watch.start(self._send_events, self._end_watch, self._fail_watch)
         seconds = watch.options.timeout
         time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
         self._until = self._loop.time() + time
-        self._leave = clock.CURRENT.get().add_listener(self._advanced)
-        self._timers.append(self._loop.call_later(time, self._end))
+        self._leave = clock.CURRENT.get().add_listener(self._follow_clock)
+        self._timers.append(self._loop.call_later(time, self._end_watch))
         if watch.options.bookmarks:
             if time > _BOOKMARK_BEFORE_END:
-                self._timers.append(self._loop.call_later(time - _BOOKMARK_BEFORE_END, self._bookmark))
-            self._timers.append(self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks))
-        return self._stop
+                self._timers.append(self._loop.call_later(time - _BOOKMARK_BEFORE_END, self._send_bookmark))
+            self._timers.append(self._loop.call_later(_BOOKMARK_EVERY, self._repeat_bookmarks))
+        return self._stop_watch
 
-    def _initial(self, revision: int) -> Iterator[bytes]:
+    def _initial_pieces(self, revision: int) -> Iterator[bytes]:
         """Yield the initial state in pieces, each made when the client has read the earlier ones, then a bookmark."""
         try:
             for seen in self._watch.initial:
                 start = size = 0
-                for place, item in enumerate(seen):
+                for index, item in enumerate(seen):
                     size += len(item.entry.body)
                     if size >= _PIECE:
-                        yield self._render(seen[start : place + 1])
-                        start, size = place + 1, 0
-                yield self._render(seen[start:])
+                        yield self._render_events(seen[start : index + 1])
+                        start, size = index + 1, 0
+                yield self._render_events(seen[start:])
         except APIError as error:
             yield error_line(error.status(), self._form)
-            self._loop.call_soon(self._end)
+            self._loop.call_soon(self._end_watch)
             return
         if self._watch.bookmark_after:
             mark = {"k8s.io/initial-events-end": "true"}
-            yield self._bookmark_bytes(revision, mark if has("NoBlueprints") else mark | self._blueprint())
+            yield self._make_bookmark(revision, mark if has("NoBlueprints") else mark | self._make_blueprint())
 
-    def _blueprint(self) -> dict[str, str]:
+    def _make_blueprint(self) -> dict[str, str]:
         """Return the annotation with an empty list of the watched kind, which some releases send."""
         kind, version = f"{self._call.kind.kind}List", self._call.api_version
         if self._form.target:
@@ -113,36 +113,36 @@ class WatchStream:
         written = base64.b64encode(serializer.encode_json(shown) + b"\n").decode()
         return {"kubernetes.io/initial-events-list-blueprint": written}
 
-    def _advanced(self, seconds: float) -> None:
+    def _follow_clock(self, seconds: float) -> None:
         """Send bookmarks and end the watch if that is due after the clock was advanced."""
         self._until -= seconds
-        over = self._until <= self._loop.time()
-        if self._watch.options.bookmarks and (over or seconds >= _BOOKMARK_EVERY):
-            self._bookmark()
-        if over:
-            self._end()
+        is_due = self._until <= self._loop.time()
+        if self._watch.options.bookmarks and (is_due or seconds >= _BOOKMARK_EVERY):
+            self._send_bookmark()
+        if is_due:
+            self._end_watch()
 
-    def _stop(self) -> None:
+    def _stop_watch(self) -> None:
         self._leave()
         self._watch.stop()
         self._over()
         for timer in self._timers:
             timer.cancel()
 
-    def _end(self) -> None:
-        self._stop()
+    def _end_watch(self) -> None:
+        self._stop_watch()
         self._sink.end()
 
-    def _bookmarks(self) -> None:
-        if self._bookmark():
-            self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks)
+    def _repeat_bookmarks(self) -> None:
+        if self._send_bookmark():
+            self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._repeat_bookmarks)
 
-    def _bookmark(self) -> bool:
+    def _send_bookmark(self) -> bool:
         """Send a bookmark if it is newer than the client's last event, as a real server does."""
         revision = self._watch.revision
-        return revision <= self._watch.begun or self._sink.send(self._bookmark_bytes(revision))
+        return revision <= self._watch.begun or self._sink.send(self._make_bookmark(revision))
 
-    def _bookmark_bytes(self, revision: int, annotations: dict[str, str] | None = None) -> bytes:
+    def _make_bookmark(self, revision: int, annotations: dict[str, str] | None = None) -> bytes:
         call = self._call
         metadata: dict[str, Any] = {"annotations": annotations} if annotations else {}
         metadata["resourceVersion"] = str(revision)
@@ -154,44 +154,44 @@ class WatchStream:
         elif self._form.target == "Table":
             # the annotation at the end of the initial state is in the object, so this bookmark includes its metadata
             include = "Metadata" if annotations and self._include == "None" else self._include
-            row = table.make_row(self._layout(), obj, include, self._form.version)
+            row = table.make_row(self._find_layout(), obj, include, self._form.version)
             return self._table_line("BOOKMARK", row, str(revision))
-        return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
+        return _encode_event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
-    def _layout(self) -> table.TableLayout:
+    def _find_layout(self) -> table.TableLayout:
         return table.table_layout(self._call.kind, self._call.version)
 
-    def _send(self, seen: Sequence[Seen]) -> bool:
+    def _send_events(self, seen: Sequence[Seen]) -> bool:
         try:
-            data = self._render(seen)
+            data = self._render_events(seen)
         except APIError as error:
-            self._fail(error)
+            self._fail_watch(error)
             return False
         return self._sink.send(data)
 
-    def _fail(self, error: APIError) -> None:
+    def _fail_watch(self, error: APIError) -> None:
         """End the watch with an error, because an object cannot be shown in this version."""
         self._sink.send(error_line(error.status(), self._form))
-        self._end()
+        self._end_watch()
 
-    def _render(self, seen: Sequence[Seen]) -> bytes:
+    def _render_events(self, seen: Sequence[Seen]) -> bytes:
         kind, version = self._call.kind, self._call.version  # Watch updates these when the kind changes
-        if kind is not self._shown[0] or version is not self._shown[1]:
-            self._shown = kind, version, (self._form, kind.group, version.name, kind.changed, self._include)
-        key = self._shown[2] if not self._include else (*self._shown[2], self._columns_sent)
-        if type(seen) is View and (known := seen.frames.get(key)) is not None:
+        if kind is not self._last_view[0] or version is not self._last_view[1]:
+            self._last_view = kind, version, (self._form, kind.group, version.name, kind.changed, self._include)
+        key = self._last_view[2] if not self._include else (*self._last_view[2], self._columns_sent)
+        if type(seen) is View and (frames_ := seen.frames.get(key)) is not None:
             self._columns_sent = True
-            return known
+            return frames_
         render = _RENDER.get(self._form.target)
         if self._form.media == PROTOBUF and render is not None:
-            render = _protobuf
+            render = _render_protobuf
         if render is None:
-            made = b"".join([self._row_line(kind, version, item) for item in seen])
+            data = b"".join([self._row_line(kind, version, item) for item in seen])
         else:
-            made = b"".join([render(kind, version, self._form, item) for item in seen])
+            data = b"".join([render(kind, version, self._form, item) for item in seen])
         if type(seen) is View:
-            seen.frames[key] = made
-        return made
+            seen.frames[key] = data
+        return data
 
     def _row_line(self, kind: Kind, version: Version, item: Seen) -> bytes:
         """Return an event as a table of one row, shared by all watchers with this view."""
@@ -199,16 +199,16 @@ class WatchStream:
             row = self._initial_row(kind, version, item.entry)
             return self._table_line(item.type, row, str(item.entry.revision))
         key = (item.type, kind.group, version.name, kind.changed, "row", self._form.version, self._include)
-        found = item.event.rows.get(key)
-        if found is None:
-            found = item.event.rows[key] = self._make_row(kind, version, item.entry)
-        return self._table_line(item.type, found, str(item.entry.revision))
+        row_ = item.event.rows.get(key)
+        if row_ is None:
+            row_ = item.event.rows[key] = self._make_row(kind, version, item.entry)
+        return self._table_line(item.type, row_, str(item.entry.revision))
 
     def _make_row(self, kind: Kind, version: Version, entry: Entry) -> table.Row:
         with view.pause_collector(entry):
             obj = view.load_inner(kind, version, entry)
             try:
-                return table.make_row(self._layout(), obj, self._include, self._form.version)
+                return table.make_row(self._find_layout(), obj, self._include, self._form.version)
             finally:
                 del obj  # freed before the collector runs again
 
@@ -216,7 +216,7 @@ class WatchStream:
         """Return the row of an object of the initial state, shared with lists and other watches."""
         if self._include == "Object":  # rows with whole objects are too large for the cache
             return self._make_row(kind, version, entry)
-        state = entry.revision, (self._layout(), kind.changed, self._include, self._form.version)
+        state = entry.revision, (self._find_layout(), kind.changed, self._include, self._form.version)
         known = self._rows.find_row(entry.key, state)
         if known is None:
             known = self._rows.cache_row(entry.key, state, self._make_row(kind, version, entry))
@@ -227,56 +227,56 @@ class WatchStream:
         self._columns_sent = True
         rows = [table.AgeFiller(clock.time()).fill(row)]
         listed = {"resourceVersion": revision}
-        return _line(
-            type_.encode(), table.encode_table(self._layout(), rows, listed, self._form.version, headed=headed)
+        return _encode_line(
+            type_.encode(), table.encode_table(self._find_layout(), rows, listed, self._form.version, headed=headed)
         )
 
 
-def _line(type_: bytes, obj: bytes) -> bytes:
+def _encode_line(type_: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (type_, obj)
 
 
-def _plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
+def _render_plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     if item.event is None:
-        return _line(item.type.encode(), view.encode_body(kind, version, item.entry))
+        return _encode_line(item.type.encode(), view.encode_body(kind, version, item.entry))
     key = (item.type, kind.group, version.name, kind.changed)
     line = item.event.frames.get(key)
     if line is None:
-        line = item.event.frames[key] = _line(item.type.encode(), view.encode_body(kind, version, item.entry))
+        line = item.event.frames[key] = _encode_line(item.type.encode(), view.encode_body(kind, version, item.entry))
     return line
 
 
-def _partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
+def _render_partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
         obj = table.make_partial(view.load_inner(kind, version, item.entry), form.version)
-        line = _line(item.type.encode(), serializer.encode_json(obj))
+        line = _encode_line(item.type.encode(), serializer.encode_json(obj))
         if item.event is not None:
             item.event.frames[key] = line
     return line
 
 
-def _protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
+def _render_protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
         load = view.load_inner if form.target else view.load_object
         obj = load(kind, version, item.entry)
         shown = table.make_partial(obj, form.version) if form.target else obj
-        frame = _event(item.type, shown, kind.struct_of(version), form)
+        frame = _encode_event(item.type, shown, kind.struct_of(version), form)
         if item.event is not None:
             item.event.frames[key] = frame
     return frame
 
 
-_RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}
+_RENDER = {"": _render_plain, "PartialObjectMetadata": _render_partial, "PartialObjectMetadataList": _render_partial}
 
 
-def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> bytes:
+def _encode_event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> bytes:
     """Return an event about an object in its requested form."""
     if form.media != PROTOBUF:
-        return _line(type_.encode(), serializer.encode_json(obj))
+        return _encode_line(type_.encode(), serializer.encode_json(obj))
     whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
     return protobuf.frame_event(type_, protobuf.write_object(whole, obj))
 
@@ -295,4 +295,4 @@ def error_event(status: dict[str, Any], *, binary: bool) -> bytes:
     """Return an error event in protobuf or JSON."""
     if binary:
         return protobuf.frame_event("ERROR", protobuf.write_object(STATUS, status))
-    return _line(b"ERROR", serializer.encode_json(status))
+    return _encode_line(b"ERROR", serializer.encode_json(status))

@@ -296,7 +296,7 @@ def _checked(name: str) -> str:
 
 def own_names() -> list[str]:
     """Return the names and addresses under which other hosts may know this one."""
-    found = [socket.gethostname(), socket.getfqdn()]
+    addresses = [socket.gethostname(), socket.getfqdn()]
     # only Linux supports this request; other systems use only the host names
     with contextlib.suppress(OSError, ImportError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         import fcntl
@@ -304,14 +304,14 @@ def own_names() -> list[str]:
         for _, name in socket.if_nameindex():
             with contextlib.suppress(OSError):  # an interface without an IPv4 address
                 answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
-                found.append(socket.inet_ntoa(answer[20:24]))
+                addresses.append(socket.inet_ntoa(answer[20:24]))
     with contextlib.suppress(OSError):
         for line in _INET6.read_text().splitlines():
             parts = line.split()
             if parts[3] != _LINK_LOCAL:
-                found.append(str(ipaddress.IPv6Address(bytes.fromhex(parts[0]))))
+                addresses.append(str(ipaddress.IPv6Address(bytes.fromhex(parts[0]))))
     sound = []
-    for name in found:
+    for name in addresses:
         with contextlib.suppress(ValueError):
             sound.append(_checked(name))
     return list(dict.fromkeys(sound))

@@ -33,21 +33,21 @@ def read_validity(pem: str) -> tuple[datetime, datetime]:
 
 def _parts(data: bytes) -> list[tuple[int, bytes]]:
     """Return tags and contents of consecutive DER elements."""
-    found, place = [], 0
-    while place < len(data):
-        if place + 2 > len(data):
+    elements, offset = [], 0
+    while offset < len(data):
+        if offset + 2 > len(data):
             raise ValueError("cut off")
-        tag, length = data[place], data[place + 1]
-        place += 2
+        tag, length = data[offset], data[offset + 1]
+        offset += 2
         if length & 0x80:
             count = length & 0x7F
-            length = int.from_bytes(data[place : place + count], "big")
-            place += count
-        if place + length > len(data):
+            length = int.from_bytes(data[offset : offset + count], "big")
+            offset += count
+        if offset + length > len(data):
             raise ValueError("cut off")
-        found.append((tag, data[place : place + length]))
-        place += length
-    return found
+        elements.append((tag, data[offset : offset + length]))
+        offset += length
+    return elements
 
 
 def _moment(tag: int, text: bytes) -> datetime:

@@ -27,7 +27,7 @@ _LENGTH = 4  # bytes of the length before each protobuf event
 def wants_websocket(headers: Mapping[str, str]) -> bool:
     """Return whether a client asks for WebSocket. headers: of its request."""
     asked = headers.get("upgrade", "").lower() == "websocket"
-    return asked and any(one.strip() == "upgrade" for one in headers.get("connection", "").lower().split(","))
+    return asked and any(token.strip() == "upgrade" for token in headers.get("connection", "").lower().split(","))
 
 
 def find_refusal(headers: Mapping[str, str]) -> Response | None:
