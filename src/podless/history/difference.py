@@ -82,16 +82,16 @@ def _compare_lists(path: tuple[Step, ...], before: list[Any], after: list[Any]) 
         return
     key = find_key(before, after)
     if not key:
-        for place in range(max(len(before), len(after))):
-            old = before[place] if place < len(before) else ABSENT
-            yield from _compare((*path, place), old, after[place] if place < len(after) else ABSENT)
+        for index in range(max(len(before), len(after))):
+            old = before[index] if index < len(before) else ABSENT
+            yield from _compare((*path, index), old, after[index] if index < len(after) else ABSENT)
         return
     old, new = ({item[key]: item for item in items} for items in (before, after))
     different = False
     for name in [*new, *(name for name in old if name not in new)]:
-        for one in _compare((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
+        for difference in _compare((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
             different = True
-            yield one
+            yield difference
     if not different:  # only the order differs
         yield Difference(path, before, after)
 

@@ -17,12 +17,12 @@ def parse_moment(text: str, now: float) -> int:
     """
     if text[4:5] == "-":
         try:
-            given = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text)
         except ValueError:
-            given = None
-        if given is None or given.tzinfo is None:
+            moment = None
+        if moment is None or moment.tzinfo is None:
             raise ValueError(f"{text!r} is not a time such as 2026-01-31T12:00:00Z")
-        return int(given.timestamp() * 1000)
+        return int(moment.timestamp() * 1000)
     try:
         return int((now - parse_duration(text)) * 1000)
     except ValueError:

@@ -98,18 +98,20 @@ class _Fetch:
         await self._read_identity()
         await self._discover({item.identity.api_version for item in self.items})
         await self._find_redefined()
-        named = self._name_objects()
-        applyset = await self._find_applyset(named)
-        self._named = named
-        namespaces = sorted({namespace for _, namespace in named if namespace})
+        names_by_place = self._name_objects()
+        applyset = await self._find_applyset(names_by_place)
+        self._named = names_by_place
+        namespaces = sorted({namespace for _, namespace in names_by_place if namespace})
         await asyncio.gather(
-            self._read_objects(named),
-            self._read_namespaces([name for name in namespaces if name not in named.get((NAMESPACES, ""), ())]),
+            self._read_objects(names_by_place),
+            self._read_namespaces(
+                [name for name in namespaces if name not in names_by_place.get((NAMESPACES, ""), ())]
+            ),
             self._read_classes(kinds),
             fetch_policies(self.reader, baseline, self._find, namespaces),
         )
-        there = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
-        namespaces = [name for name in namespaces if name in there]
+        existing = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
+        namespaces = [name for name in namespaces if name in existing]
         acting = self.options.acting
         if acting is not None:
             await fetch_roles(self.reader, baseline, acting, namespaces)
@@ -118,9 +120,9 @@ class _Fetch:
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
         )
         if applyset is not None:
-            await fetch_members(self.reader, baseline, applyset, self._identities(named))
+            await fetch_members(self.reader, baseline, applyset, self._identities(names_by_place))
         if self.options.prune:
-            await fetch_pruned(self.reader, baseline, self.options.prune, self._identities(named), namespaces)
+            await fetch_pruned(self.reader, baseline, self.options.prune, self._identities(names_by_place), namespaces)
         if applyset is not None or self.options.prune:
             await asyncio.gather(
                 *(self._find(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
@@ -140,8 +142,8 @@ class _Fetch:
         absent = {key_of(identity) for identity in self.baseline.absent}
 
         async def one(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
-            found, _, faults = await self.reader.read_named(endpoint, namespace, names)
-            now = index_revisions(found)
+            objects, _, faults = await self.reader.read_named(endpoint, namespace, names)
+            now = index_revisions(objects)
             group = endpoint.api_version.rpartition("/")[0]
             for name in names if not faults else ():
                 key = (group, endpoint.kind, namespace, name)
@@ -156,10 +158,10 @@ class _Fetch:
         """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
-        found = await find_parent(self.reader, self.options.applyset, self._find)
-        if found is None:
+        parent = await find_parent(self.reader, self.options.applyset, self._find)
+        if parent is None:
             return None  # the server in memory reports this error
-        endpoint, reference = found
+        endpoint, reference = parent
         namespace = self.options.namespace if endpoint.namespaced else ""
         if not endpoint.namespaced or namespace:
             named.setdefault((self._stored(endpoint), namespace), []).append(reference.name)
@@ -168,30 +170,30 @@ class _Fetch:
     async def _read_identity(self) -> None:
         """Read the uid of the cluster, for plan files."""
         try:
-            found = await self.reader.get_object(NAMESPACES, "", "kube-system")
+            namespace = await self.reader.get_object(NAMESPACES, "", "kube-system")
         except Unread:
             return  # the plan then knows only the API's address
-        if found is not None:
-            self.baseline.api["uid"] = found["metadata"]["uid"]
+        if namespace is not None:
+            self.baseline.api["uid"] = namespace["metadata"]["uid"]
 
     async def _read_release(self) -> None:
         try:
-            told = await self.reader.read_document("/version", "get version")
+            version = await self.reader.read_document("/version", "get version")
         except Unread as error:
             raise CannotPlan(f"the API does not answer: {error}") from None
-        minor = "".join(sign for sign in str((told or {}).get("minor", "")) if sign.isdigit())
-        name = f"{(told or {}).get('major', '')}.{minor}"
+        minor = "".join(sign for sign in str((version or {}).get("minor", "")) if sign.isdigit())
+        name = f"{(version or {}).get('major', '')}.{minor}"
         if name in features.NAMES:
             self.baseline.release = name
         elif minor and not self.options.kubernetes_version:
             nearest = features.NAMES[-1] if int(minor) > features.LATEST else features.NAMES[0]
             self.baseline.release = nearest
-            what = f"Kubernetes {name} of the API"
-            self.baseline.missing.append(UnreadPart(what, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
+            subject = f"Kubernetes {name} of the API"
+            self.baseline.missing.append(UnreadPart(subject, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
 
     async def _discover(self, api_versions: Iterable[str]) -> None:
         """Find the endpoints of API versions, and read the definitions of those that are not built in."""
-        known = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
+        kinds = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
 
         async def one(api_version: str) -> None:
             path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
@@ -203,17 +205,17 @@ class _Fetch:
             for each in (listed or {}).get("resources") or ():
                 if "/" in each["name"]:
                     continue
-                kind: Kind | None = known.get((api_version, each["kind"]))
-                found = Endpoint(api_version, each["name"], each["kind"], bool(each["namespaced"]), kind)
-                self._endpoints.setdefault((api_version, each["kind"]), found)
+                kind: Kind | None = kinds.get((api_version, each["kind"]))
+                endpoint = Endpoint(api_version, each["name"], each["kind"], bool(each["namespaced"]), kind)
+                self._endpoints.setdefault((api_version, each["kind"]), endpoint)
 
         await asyncio.gather(*map(one, sorted({*api_versions} - {version for version, _ in self._endpoints})))
-        wanted = {(item.identity.api_version, item.identity.kind) for item in self.items}
+        needed = {(item.identity.api_version, item.identity.kind) for item in self.items}
         await asyncio.gather(
             *(
-                self.read_definition(found)
-                for key, found in self._endpoints.items()
-                if found.known is None and key in wanted
+                self.read_definition(endpoint)
+                for key, endpoint in self._endpoints.items()
+                if endpoint.known is None and key in needed
             )
         )
 
@@ -234,8 +236,8 @@ class _Fetch:
             await self.read_definition(Endpoint(identity.api_version, plural, identity.kind, True), new=True)
             if name in self._definitions:
                 namespaced = self._definitions[name]["spec"].get("scope") == "Namespaced"
-                found = Endpoint(identity.api_version, plural, identity.kind, namespaced)
-                self._endpoints[identity.api_version, identity.kind] = found
+                endpoint = Endpoint(identity.api_version, plural, identity.kind, namespaced)
+                self._endpoints[identity.api_version, identity.kind] = endpoint
 
     async def read_definition(self, endpoint: Endpoint, *, new: bool = False) -> None:
         """Read the definition of a kind, once. new: it may be absent."""
@@ -244,27 +246,27 @@ class _Fetch:
             return
         self._read.add(name)
         try:
-            found = await self.reader.get_object(_DEFINITIONS, "", name)
+            definition = await self.reader.get_object(_DEFINITIONS, "", name)
         except Unread as error:
             self.baseline.missing.append(UnreadPart(f"definition {name}", str(error), "its objects cannot be judged"))
             return
-        if found is None and new:
+        if definition is None and new:
             self.baseline.absent.append(Identity(_DEFINITIONS.api_version, _DEFINITIONS.kind, "", name))
             return
-        if found is None:
+        if definition is None:
             why = "it is served by another API server"
             self.baseline.missing.append(UnreadPart(f"definition {name}", why, "its objects cannot be judged"))
             return
-        self._definitions[name] = found
+        self._definitions[name] = definition
 
     async def _find(self, api_version: str, kind: str) -> Endpoint | None:
         """Return the endpoint of a kind, and read its definition if it has one; None if it is not served."""
         if (api_version, kind) not in self._endpoints:
             await self._discover([api_version])
-        found = self._endpoints.get((api_version, kind))
-        if found is not None and found.known is None:
-            await self.read_definition(found)
-        return found
+        endpoint = self._endpoints.get((api_version, kind))
+        if endpoint is not None and endpoint.known is None:
+            await self.read_definition(endpoint)
+        return endpoint
 
     def _name_objects(self) -> dict[tuple[Endpoint, str], list[str]]:
         """Return the names of the set's objects, by endpoint and namespace."""
@@ -305,8 +307,8 @@ class _Fetch:
         async def one(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
             if endpoint.plural == _DEFINITIONS.plural:
                 names = [name for name in names if name not in self._read]
-            found, absent, faults = await self.reader.read_named(endpoint, namespace, names)
-            self.baseline.objects += found
+            objects, absent, faults = await self.reader.read_named(endpoint, namespace, names)
+            self.baseline.objects += objects
             for name in absent:
                 self.baseline.absent.append(Identity(endpoint.api_version, endpoint.kind, namespace, name))
             for name, why in faults.items():
@@ -325,8 +327,8 @@ class _Fetch:
                 self.baseline.unknown[placed] = _UNREAD.format(why)
 
     async def _read_namespaces(self, names: Sequence[str]) -> None:
-        found, absent, faults = await self.reader.read_named(NAMESPACES, "", names)
-        self.baseline.objects += found
+        objects, absent, faults = await self.reader.read_named(NAMESPACES, "", names)
+        self.baseline.objects += objects
         self.baseline.absent += [Identity("v1", "Namespace", "", name) for name in absent]
         for name, why in faults.items():
             # unknown whether it exists; the plan assumes that it does
@@ -339,15 +341,15 @@ class _Fetch:
 
     async def _read_classes(self, kinds: set[str]) -> None:
         """Read classes and other cluster-scoped objects that limit or complete objects of the set's kinds."""
-        wanted: dict[str, Endpoint] = {}
+        endpoints: dict[str, Endpoint] = {}
         kinds = {*kinds, *(("PersistentVolumeClaim",) if "StatefulSet" in kinds else ())}
         for needing, endpoint in _CLASSES:
             if kinds & needing:
-                wanted[endpoint.resource] = endpoint
+                endpoints[endpoint.resource] = endpoint
         if any(_has_address(item.obj) for item in self.items if item.identity.kind == "Service"):
-            wanted[_SERVICES.resource] = _SERVICES
+            endpoints[_SERVICES.resource] = _SERVICES
         effect = "defaults and errors that come of it are not in the plan"
-        listed = await asyncio.gather(*(self.reader.try_list(one, effect=effect) for one in wanted.values()))
+        listed = await asyncio.gather(*(self.reader.try_list(class_, effect=effect) for class_ in endpoints.values()))
         for objects in listed:
             self.baseline.objects += objects
 
@@ -363,5 +365,7 @@ def _has_address(obj: Object) -> bool:
         return False
     address = spec.get("clusterIP")
     ports = spec.get("ports")
-    asked = any(isinstance(port, dict) and port.get("nodePort") for port in ports) if isinstance(ports, list) else False
-    return bool(address and address != "None") or asked
+    has_port = (
+        any(isinstance(port, dict) and port.get("nodePort") for port in ports) if isinstance(ports, list) else False
+    )
+    return bool(address and address != "None") or has_port

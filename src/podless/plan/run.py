@@ -295,20 +295,20 @@ class _PlanRun:
 
     def _translate_revision(self, obj: Object, change: Change) -> Object:
         """Return the object with its resourceVersion translated from the API's state to the server in memory."""
-        named = obj["metadata"].get("resourceVersion")
-        if not named or change.before is None:
+        requested = obj["metadata"].get("resourceVersion")
+        if not requested or change.before is None:
             return obj
-        here = str(change.before["metadata"]["resourceVersion"])
-        is_first = int(here) <= self.revision
-        if is_first and named == self._revisions.get(planfile.key_of(change.identity)):
-            named = here
-        elif named == here:
-            named = "1"  # not the revision of this server, although the numbers are equal
-        return {**obj, "metadata": {**obj["metadata"], "resourceVersion": named}}
+        revision = str(change.before["metadata"]["resourceVersion"])
+        is_first = int(revision) <= self.revision
+        if is_first and requested == self._revisions.get(planfile.key_of(change.identity)):
+            requested = revision
+        elif requested == revision:
+            requested = "1"  # not the revision of this server, although the numbers are equal
+        return {**obj, "metadata": {**obj["metadata"], "resourceVersion": requested}}
 
-    def _note_name(self, change: Change, endpoint: Endpoint, made: Object) -> None:
+    def _note_name(self, change: Change, endpoint: Endpoint, obj: Object) -> None:
         """Record a generated name."""
-        metadata = made["metadata"]
+        metadata = obj["metadata"]
         if not change.identity.name and endpoint.known is not None:
             key = endpoint.known.key(metadata.get("namespace") or "", metadata["name"])
             self.touched[key] = _WrittenItem(change, endpoint, {})
@@ -317,22 +317,22 @@ class _PlanRun:
     def list_steps(self) -> list[Object]:
         """Return the writes that carry the plan out, in order, with the states of the API that they expect."""
         revisions = self._revisions
-        found = []
-        for change, endpoint, asked, place in self.written:
+        steps = []
+        for change, endpoint, manifest, place in self.written:
             if change.action in (Action.CREATE, Action.UPDATE):
-                found.append(planfile.make_step(change, endpoint, asked, place, revisions))
+                steps.append(planfile.make_step(change, endpoint, manifest, place, revisions))
         for endpoint, obj in self.deleted:
-            found.append(planfile.make_deletion(endpoint, obj, revisions))
-        return found if self._membership is None else self._membership.wrap_steps(found, revisions)
+            steps.append(planfile.make_deletion(endpoint, obj, revisions))
+        return steps if self._membership is None else self._membership.wrap_steps(steps, revisions)
 
     def _is_pruned(self, identity: Identity) -> bool:
-        return any((one.group, *one[1:]) == (identity.group, *identity[1:]) for one in self.pruned)
+        return any((other.group, *other[1:]) == (identity.group, *identity[1:]) for other in self.pruned)
 
     def _is_elsewhere(self, item: Item, endpoint: Endpoint) -> bool:
         """Return whether kubectl rejects an object because it has another namespace than `--namespace`."""
-        wanted, found = self._options.namespace, item.identity.namespace
+        requested, stated = self._options.namespace, item.identity.namespace
         by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
-        return by_kubectl and endpoint.namespaced and bool(wanted and found) and wanted != found
+        return by_kubectl and endpoint.namespaced and bool(requested and stated) and requested != stated
 
     def _find_endpoint(self, identity: Identity) -> Endpoint | None:
         if self._served is not None and (identity.group, identity.kind) not in self._served:
@@ -358,24 +358,24 @@ def _with_record(obj: Object) -> Object:
     return {**obj, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), LAST_APPLIED: ""}}}
 
 
-def _complete_change(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> None:
+def _complete_change(change: Change, manifest: Object, recorded: dict[str, set[Any]]) -> None:
     """Complete a change with the result of a write."""
     before, after = change.before, change.after
     assert after is not None
     if before is not None and before["metadata"].get("resourceVersion") == after["metadata"].get("resourceVersion"):
         return
-    change.fields = compare_objects(change.identity, before, after, asked, recorded)
+    change.fields = compare_objects(change.identity, before, after, manifest, recorded)
     if before is None:
         change.action = Action.CREATE
     elif change.fields:
         change.action = Action.UPDATE
 
 
-def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwritable, asked: Object) -> None:
+def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwritable, manifest: Object) -> None:
     """Complete a change with an error and the places of its fields."""
 
     def hide(text: str) -> str:
-        return hide_message(change.identity, text, asked, change.before)
+        return hide_message(change.identity, text, manifest, change.before)
 
     change.action, change.message = Action.REFUSED, hide(str(refused))
     if not isinstance(refused, Refused):

@@ -46,8 +46,8 @@ class Simulation:
         services: Mapping[str, str] | None = None,
         acting: ActingUser | None = None,
     ) -> None:
-        more: dict[str, Any] = {"kubernetes_version": release} if release else {}
-        self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **more))
+        release_option: dict[str, Any] = {"kubernetes_version": release} if release else {}
+        self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **release_option))
         self._call_webhooks = call_webhooks
         self.recorder = Recorder()
         self.actor: Requester = self if acting is None else _Actor(self, acting)
@@ -94,12 +94,12 @@ class Simulation:
 
     def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
         """Return the endpoint of a kind; None if it is not served."""
-        given = gvk.parse_api_version(api_version)
-        if given is None:
+        group_version = gvk.parse_api_version(api_version)
+        if group_version is None:
             return None
-        for found in self.api.registry.list_kinds_of(given.group, given.version):
-            if found.kind == kind and not found.virtual:
-                return Endpoint(api_version, found.plural, found.kind, found.namespaced, found)
+        for candidate in self.api.registry.list_kinds_of(group_version.group, group_version.version):
+            if candidate.kind == kind and not candidate.virtual:
+                return Endpoint(api_version, candidate.plural, candidate.kind, candidate.namespaced, candidate)
         return None
 
     def find_kind(self, wanted: GroupKind) -> Endpoint | None:
@@ -111,32 +111,32 @@ class Simulation:
 
     def find_resource(self, resource: str, group: str) -> Endpoint | None:
         """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
-        found = [
+        kinds = [
             kind
             for kind in self.api.registry
             if not kind.virtual and resource in (kind.plural, kind.singular, *kind.short_names)
         ]
-        for kind in found:
+        for kind in kinds:
             if not group or kind.group == group:
                 return _endpoint_of(kind)
-        return next((_endpoint_of(kind) for kind in found if kind.group.startswith(group)), None)
+        return next((_endpoint_of(kind) for kind in kinds if kind.group.startswith(group)), None)
 
     # state
 
     async def load(self, records: Sequence[Loaded]) -> None:
         """Store keys as they are, without requests. Definitions among them are served afterwards."""
-        wanted = {record.key: record.stored for record in records}
+        states = {record.key: record.stored for record in records}
 
         async def plan() -> list[Operation]:
-            present = {record.key: record for record in await self.read_records() if record.key in wanted}
+            present = {record.key: record for record in await self.read_records() if record.key in states}
             return [
                 Operation(key, stored, present[key].revision if key in present else 0)
-                for key, stored in wanted.items()
+                for key, stored in states.items()
                 if (stored is not None and (key not in present or present[key].stored != stored))
                 or (stored is None and key in present)
             ]
 
-        if wanted and await storage.commit_together(self.api, plan):
+        if states and await storage.commit_together(self.api, plan):
             definitions = self.api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None:
                 await definitions.reconcile_all()
@@ -144,12 +144,12 @@ class Simulation:
     async def read_records(self) -> list[Record]:
         """Return all stored records except the server's own."""
         store = self.api.store
-        revision, after, found = await store.read_revision(), "", list[Record]()
+        revision, after, records = await store.read_revision(), "", list[Record]()
         while True:
             page, after = await store.read_page(revision, after, _PAGE)
-            found += [record for record in page if not record.key.startswith(OWN)]
+            records += [record for record in page if not record.key.startswith(OWN)]
             if not after:
-                return found
+                return records
 
 
 class _Actor:
@@ -157,10 +157,10 @@ class _Actor:
 
     def __init__(self, simulation: Simulation, acting: ActingUser) -> None:
         self._simulation = simulation
-        found: dict[str, list[str]] = {}
+        headers: dict[str, list[str]] = {}
         for name, value in acting.list_headers():
-            found.setdefault(name.lower(), []).append(value)
-        self._headers = {name: "\n".join(values) for name, values in found.items()}
+            headers.setdefault(name.lower(), []).append(value)
+        self._headers = {name: "\n".join(values) for name, values in headers.items()}
 
     async def send_request(
         self, method: str, path: str, body: Any = None, media: str = JSON, **query: str

@@ -46,7 +46,7 @@ def _read_dump(path: str) -> Baseline:
         if _is_backup(Path(path)):
             baseline.records = _read_backup(Path(path))
             return baseline
-        found, faults = read_set(find_sources([path]))
+        items, faults = read_set(find_sources([path]))
     except CannotCheck as error:
         raise CannotPlan(str(error)) from None
     except backup.BadBackup as error:
@@ -57,7 +57,7 @@ def _read_dump(path: str) -> Baseline:
         fault = faults[0]
         line, column = fault.place.fault(fault.message)
         raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.shown}")
-    for item in found:
+    for item in items:
         if item.metadata.get("uid"):
             baseline.objects.append(item.obj)
         else:
@@ -77,4 +77,6 @@ def _read_backup(path: Path) -> list[Loaded]:
     with path.open("rb") as file:
         backup.check_backup(file)
     with path.open("rb") as file:
-        return [Loaded(one.key, one.stored) for one in backup.read_records(file) if not one.key.startswith(OWN)]
+        return [
+            Loaded(record.key, record.stored) for record in backup.read_records(file) if not record.key.startswith(OWN)
+        ]
