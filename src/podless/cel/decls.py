@@ -52,7 +52,7 @@ class Function:
 def declare_function(
     name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None, feature: str = ""
 ) -> Function:
-    """Declare a function."""
+    """Return a function for a `Library`. overloads: from `member` and `plain`. Other arguments are as in `Function`."""
     return Function(name, doc, tuple(examples), overloads, cost, feature)
 
 
