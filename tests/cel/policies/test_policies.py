@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -27,6 +29,19 @@ def value(source: str, kind: Any = (), *, patches: bool = False, **given: Any) -
     made = Environment(params=True).compile(source, kind, patches=patches)
     assert not made.error
     return Activation(given).evaluate(made)
+
+
+def test_the_values_of_a_request_are_freed_without_the_garbage_collector() -> None:
+    environment = composed(("n", "object.n"))
+    activation = Activation({"object": {"n": 1}}, environment.variables)
+    assert activation.evaluate(environment.compile("variables.n == 1", BOOL)) is True
+    freed = weakref.ref(activation)
+    gc.disable()
+    try:
+        del activation
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 def test_objects_are_plain_json() -> None:

@@ -30,29 +30,31 @@ class OutOfBudget(Exception):
 
 
 class _Variables(Fields):
-    """The value of the variable `variables`."""
+    """The value of the variable `variables`, for one evaluation.
 
-    __slots__ = ("_activation", "_known", "_made")
+    The activation does not refer to it: requests with long objects must not leave them in reference cycles.
+    """
 
-    def __init__(self, activation: Activation, made: Mapping[str, Expression]) -> None:
+    __slots__ = ("_activation",)
+
+    def __init__(self, activation: Activation) -> None:
         self._activation = activation
-        self._made = made
-        self._known: dict[str, Any] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self._made
+        return name in self._activation.variables
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
-            self._known[name] = self._find(name)
-        found = self._known[name]
+        known = self._activation.known
+        if name not in known:
+            known[name] = self._find(name)
+        found = known[name]
         if isinstance(found, EvaluationError):
             raise EvaluationError(str(found))
         return found
 
     def _find(self, name: str) -> Any:
         """Return the value of a variable, or its error."""
-        made = self._made.get(name)
+        made = self._activation.variables.get(name)
         if made is None:
             return NoSuchKey(name)
         if made.program is None:
@@ -67,14 +69,15 @@ class Activation:
     """The variables of expressions and their values.
 
     values: by name; missing ones are null. variables: of the policy. budget: the maximum cost of all evaluations
-    together.
+    together. known: the values of variables so far, or their errors.
     """
 
     def __init__(
         self, values: Mapping[str, Any], variables: Mapping[str, Expression] | None = None, budget: int = BUDGET
     ) -> None:
-        self._values = dict(values)
-        self._values["variables"] = _Variables(self, variables or {})
+        self._values = values
+        self.variables = variables or {}
+        self.known: dict[str, Any] = {}
         self.left = budget
 
     def evaluate(self, expression: Expression) -> Any:
@@ -97,12 +100,15 @@ class Activation:
         program = expression.program
         assert program is not None, expression.error
         try:
-            value, cost = program.run(*map(self._values.get, expression.names), limit=LIMIT)
+            value, cost = program.run(*map(self._find_value, expression.names), limit=LIMIT)
         except EvaluationError as error:
             self.spend(error.cost)
             raise
         self.spend(cost)
         return value
+
+    def _find_value(self, name: str) -> Any:
+        return _Variables(self) if name == "variables" else self._values.get(name)
 
     def spend(self, cost: int) -> None:
         """Subtract a cost from the budget."""
