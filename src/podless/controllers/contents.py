@@ -18,7 +18,7 @@ from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
 
-_MANAGER = "podless"
+_MANAGER = "kube-controller-manager"  # the manager of these objects in a real cluster
 _ABOUT = "kubernetes.io/description"
 _CERTIFICATES = (
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
