@@ -80,6 +80,8 @@ def test_limit_is_the_callers() -> None:
         ("'abc'.matches('a+c')", 1, 1),
         ("true ? [1, 2].size() : 1", 0, 11),
         ("{'a': 1}.a == 1", 32, 32),
+        ("[1, 2].slice(-1, -7)", 21, 21),  # negative constants count as 0
+        ("[[1]].flatten(-1)", 31, 31),
     ],
 )
 def test_estimate(source: str, low: int, high: int) -> None:

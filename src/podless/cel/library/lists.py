@@ -152,19 +152,25 @@ def _counted(factor: float, size: int) -> int:
 
 def _sliced(site: Site) -> Estimate:
     size = site.size(0)
-    start, end = site.constant(1), site.constant(2)
+    start, end = _constant(site, 1), _constant(site, 2)
     count = (size.high if end is None else end) - (start or 0)
     return _estimate_list(1, Range(count % (MOST + 1), count % (MOST + 1)))
 
 
+def _constant(site: Site, place: int) -> int | None:
+    """Return the value of a literal argument, 0 for a negative one; None for others."""
+    value = site.constant(place)
+    return None if value is None else max(value, 0)
+
+
 def _ranged(site: Site) -> Estimate:
-    count = site.constant(0)
-    return _estimate_list(1, Range(MOST, MOST) if count is None else Range(max(count, 0), max(count, 0)))
+    count = _constant(site, 0)
+    return _estimate_list(1, Range(MOST, MOST) if count is None else Range(count, count))
 
 
 def _flattened(site: Site) -> Estimate:
-    depth = 1 if site.count < 2 else site.constant(1)
-    return _estimate_list(float(MOST) if depth is None else float(depth % (MOST + 1)), site.size(0))
+    depth = 1 if site.count < 2 else _constant(site, 1)
+    return _estimate_list(float(MOST if depth is None else depth), site.size(0))
 
 
 def _compared(place: int) -> Callable[[Site], Estimate]:
