@@ -31,8 +31,10 @@ def test_it_serves_within_the_block_and_is_gone_after_it() -> None:
     assert not path.exists()
     with pytest.raises(OSError, match="refused"):
         Client(url, "").get("/readyz")
-    with pytest.raises(RuntimeError, match="not running"):
-        _ = server.url
+    for stopped in (server, Server()):
+        for use in (lambda one: one.url, lambda one: one.get("configmap", "a"), lambda one: one.typed):
+            with pytest.raises(RuntimeError, match="not running"):
+                use(stopped)
 
 
 def test_its_authority_verifies_it() -> None:

@@ -182,14 +182,16 @@ class Server:
     @property
     def client(self) -> Client:
         """The client for asynchronous code, usable on any event loop."""
+        app = self._running()
         assert self._loop is not None
-        return Client(self._running(), self._loop, self._context, self.requests)
+        return Client(app, self._loop, self._context, self.requests)
 
     @property
     def typed(self) -> TypedClient:
         """The typed client of podless.client, usable on any event loop. It uses no network."""
+        app = self._running()
         assert self._loop is not None
-        return TypedClient(Direct(self._running(), self._loop, self._context))
+        return TypedClient(Direct(app, self._loop, self._context))
 
     @property
     def clock(self) -> ServerTime:

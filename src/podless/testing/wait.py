@@ -77,7 +77,7 @@ class Test:
 
     def __str__(self) -> str:
         if self.wanted is None:
-            return "to be there"
+            return "exists"
         return self.wanted if isinstance(self.wanted, str) else getattr(self.wanted, "__name__", "a condition")
 
 
