@@ -14,7 +14,7 @@ from podless.apis.catalog import ALL
 from podless.apis.core.group import PODS
 from podless.cel.rules import NodeRules
 from podless.codec import serializer
-from podless.fields import jsonpatch, managers, mergepatch, strategic
+from podless.fields import jsonpatch, managers, patches, strategic
 from podless.fields.merge import WriteTarget
 from podless.fields.typed import of_schema, of_struct
 from podless.kinds import bodies, validation, view
@@ -297,8 +297,8 @@ WALKS: dict[str, Callable[[int], Work]] = {
         managers.apply_object, FREE, free(grown(size)), free({"z": 1}), "m", False, NOW
     ),
     "a JSON patch": operated,
-    "a merge patch": of(mergepatch.apply_merge_patch, data, data),
-    "a merge patch of a tree": of(mergepatch.apply_merge_patch, lambda _: {}, grown),
+    "a merge patch": of(patches.apply_merge_patch, data, data),
+    "a merge patch of a tree": of(patches.apply_merge_patch, lambda _: {}, grown),
     "a strategic merge patch": of(strategic.apply_strategic_patch, ports, partial(ports, name="x"), lambda _: PORTS),
     "wrong values": of(check.validate_value, listed("x"), lambda _: Node(LISTED)),
     "unknown fields": of(prune.prune_value, lambda size: data(size)["data"], lambda _: Node(LISTED)),

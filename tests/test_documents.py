@@ -21,7 +21,7 @@ from podless.cel import patterns
 from podless.cli import backup, restore
 from podless.codec import jsontext
 from podless.http import connection, fairness, selections, status, tls, websocket
-from podless.http.audit import backend, bodies
+from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.meta import errors
@@ -109,8 +109,8 @@ FIGURES: Mapping[str, Figures] = {
         "the last # of them": (AUDIT.backups,),
         "queues up to # MiB": (backend._MOST,),
         "A stop waits at most # s": (backend._PATIENCE,),
-        "leaves out those over # KiB": (bodies.MOST,),
-        "those that take more than # steps": (bodies.STEPS,),
+        "leaves out those over # KiB": (auditor.MOST,),
+        "those that take more than # steps": (auditor.STEPS,),
     },
     "how-to/operations.md": {
         "Writes get #": (errors.InsufficientStorage.code,),

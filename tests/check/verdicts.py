@@ -13,7 +13,7 @@ from podless.check.findings import Severity
 from podless.check.judge import Judge, ObjectIdentity, Strictness, identify_object
 from podless.codec import serializer
 from podless.codec.documents import Document
-from podless.fields import jsonpatch, mergepatch
+from podless.fields import jsonpatch, patches
 from podless.runtime.jsonobject import Object
 from tests.conformance.recorded import Recording
 
@@ -125,9 +125,7 @@ def _patched(definition: Object | None, step: Step) -> Object | None:
     if media.startswith("application/json-patch") and isinstance(body, list):
         made: Object = jsonpatch.apply_json_patch(copy.deepcopy(definition), json.dumps(body).encode())
         return made
-    return (
-        mergepatch.apply_merge_patch(definition, body) if media.startswith("application/merge-patch") and body else None
-    )
+    return patches.apply_merge_patch(definition, body) if media.startswith("application/merge-patch") and body else None
 
 
 def _found(

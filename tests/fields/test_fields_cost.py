@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.fields import jsonpatch, managers, mergepatch, strategic
+from podless.fields import jsonpatch, managers, patches, strategic
 from podless.fields.combine import merge_values
 from podless.fields.compare import compare_values
 from podless.fields.merge import WriteTarget
@@ -153,6 +153,6 @@ def test_json_patches(operation: str) -> None:
 
 def test_merge_patches() -> None:
     assert_linear(
-        lambda given: mergepatch.apply_merge_patch(*given),
+        lambda given: patches.apply_merge_patch(*given),
         lambda size: ({f"k{n}": {"a": 1} for n in range(size)}, {f"k{n}": {"a": None, "b": [{}]} for n in range(size)}),
     )

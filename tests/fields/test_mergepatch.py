@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.fields import mergepatch
+from podless.fields import patches
 from podless.meta.errors import BadRequest
 
 KEYS = st.sampled_from("abc")
@@ -32,7 +32,7 @@ OBJECTS = st.dictionaries(KEYS, VALUES, max_size=3)
     ],
 )
 def test_merging(document: dict[str, Any], patch: dict[str, Any], merged: dict[str, Any]) -> None:
-    assert mergepatch.apply_merge_patch(document, patch) == merged
+    assert patches.apply_merge_patch(document, patch) == merged
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_merging(document: dict[str, Any], patch: dict[str, Any], merged: dict[s
 )
 def test_what_is_no_patch(patch: Any, message: str) -> None:
     with pytest.raises(BadRequest) as caught:
-        mergepatch.check_merge_patch(patch)
+        patches.check_merge_patch(patch)
     assert caught.value.message == message
 
 
@@ -73,17 +73,17 @@ def without_nulls_in_lists(value: Any) -> Any:
 def test_patches_do_what_the_rfc_says(document: dict[str, Any], patch: dict[str, Any]) -> None:
     patch = without_nulls_in_lists(patch)
     before = copy.deepcopy((document, patch))
-    assert mergepatch.apply_merge_patch(document, patch) == by_the_rfc(document, patch)
+    assert patches.apply_merge_patch(document, patch) == by_the_rfc(document, patch)
     assert (document, patch) == before
 
 
 @given(OBJECTS, OBJECTS)
 def test_a_patch_changes_nothing_the_second_time(document: dict[str, Any], patch: dict[str, Any]) -> None:
     patch = without_nulls_in_lists(patch)
-    once = mergepatch.apply_merge_patch(document, patch)
-    assert mergepatch.apply_merge_patch(once, patch) == once
+    once = patches.apply_merge_patch(document, patch)
+    assert patches.apply_merge_patch(once, patch) == once
 
 
 @given(OBJECTS)
 def test_an_empty_patch_changes_nothing(document: dict[str, Any]) -> None:
-    assert mergepatch.apply_merge_patch(document, {}) == document
+    assert patches.apply_merge_patch(document, {}) == document

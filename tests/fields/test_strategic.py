@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podless.codec import gotext
-from podless.fields import mergepatch, strategic
+from podless.fields import patches, strategic
 from podless.meta.errors import APIError, BadRequest, Internal, Unprocessable
 from podless.structs.structfiles import load_struct
 
@@ -248,7 +248,7 @@ def settled(value: Any) -> Any:
 @given(objects(nulls=False), objects(nulls=True))
 def test_merging_is_a_merge_patch_of_lists_by_their_keys(document: dict[str, Any], patch: dict[str, Any]) -> None:
     merged = settled(apply(document, patch))
-    assert modelled(merged) == settled(mergepatch.apply_merge_patch(modelled(document), modelled(patch)))
+    assert modelled(merged) == settled(patches.apply_merge_patch(modelled(document), modelled(patch)))
     assert settled(apply(merged, patch)) == merged
 
 

@@ -13,8 +13,8 @@ from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves, collect_whole
 from podless.fields.combine import merge_values
 from podless.fields.compare import compare_values
+from podless.fields.merge import remove_fields
 from podless.fields.reconcile import name_members, reconcile_set
-from podless.fields.remove import remove_fields
 from podless.fields.typed import SchemaMisfit, of_schema, of_struct
 from podless.structs.structfiles import load_struct
 

@@ -14,7 +14,7 @@ from podless.admission import calls, patches
 from podless.apis.schemes import make_review_scheme
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.http.audit import auditor, bodies
+from podless.http.audit import auditor
 from podless.http.message import HTTPRequest
 from podless.kinds import reviews
 from podless.kinds.registry import Registry
@@ -307,7 +307,7 @@ def test_the_audit_log() -> None:
         names = numbers(size, "n")
         auditor._user(User("u", "", tuple(names), dict.fromkeys(names, ("v",))))
         body = {"metadata": {"name": "x", "managedFields": [{}] * size}, "items": [{"metadata": {}}] * size}
-        sent = bodies.read_body(
+        sent = auditor.read_body(
             json.dumps(body).encode(), "application/json", Attributes("create"), Registry().find_struct
         )
         auditor._line({"requestObject": sent})

@@ -12,7 +12,7 @@ import pytest
 from cryptography import x509
 
 from podless import Server
-from podless.http import tls, validity
+from podless.http import tls
 from podless.http.rotation import Rotation
 from podless.http.tls import BadCertificate, Certificates, own_names, parse_names
 from podless.runtime.option import StartError
@@ -35,7 +35,7 @@ def test_the_dates_are_those_that_another_reader_finds(tmp_path: Path) -> None:
     certificates.create_missing([])
     for path in (certificates.authority, certificates.files[0]):
         known = x509.load_pem_x509_certificate(path.read_bytes())
-        assert validity.read_validity(path.read_text()) == (known.not_valid_before_utc, known.not_valid_after_utc)
+        assert tls.read_validity(path.read_text()) == (known.not_valid_before_utc, known.not_valid_after_utc)
 
 
 @pytest.mark.parametrize("cut", [0, 40, 200, 400])
@@ -45,7 +45,7 @@ def test_a_certificate_that_is_cut_off_has_no_dates(tmp_path: Path, cut: int) ->
     lines = certificates.authority.read_text().splitlines()
     body = "".join(lines[1:-1])[:cut]
     with pytest.raises(ValueError, match=r"cut off|not a certificate|range|padding|unpack"):
-        validity.read_validity("\n".join([lines[0], body, lines[-1]]))
+        tls.read_validity("\n".join([lines[0], body, lines[-1]]))
 
 
 def test_a_certificate_is_renewed_by_its_dates_and_not_by_its_file(
@@ -60,7 +60,7 @@ def test_a_certificate_is_renewed_by_its_dates_and_not_by_its_file(
     certificates.create_missing([])
     second = certificates.files[0].read_bytes()
     assert second != first
-    assert validity.read_validity(second.decode())[1] > datetime.now(UTC) + timedelta(days=300)
+    assert tls.read_validity(second.decode())[1] > datetime.now(UTC) + timedelta(days=300)
     certificates.create_missing([])
     assert certificates.files[0].read_bytes() == second
 

@@ -14,8 +14,8 @@ from podless.app import Settings
 from podless.check import config
 from podless.cli import build_parser
 from podless.http.families import FAMILIES
-from podless.http.faults.definition import _STATUS
 from podless.http.faults.fault import RULES, TERMS, Term
+from podless.http.faults.objects import _STATUS
 from podless.runtime.option import Option, Section, declared_options
 
 DOCS = Path(__file__).parent.parent.parent / "docs"

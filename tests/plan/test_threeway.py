@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.apis.catalog import ALL
-from podless.fields.mergepatch import apply_merge_patch
+from podless.fields.patches import apply_merge_patch
 from podless.fields.strategic import apply_strategic_patch, make_merge_table
 from podless.plan.threeway import annotate_applied, make_merge_patch, make_strategic_patch, read_last_applied
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podless.fields import sets
 from podless.fields.check import check_value
@@ -16,12 +16,58 @@ from podless.fields.collect import collect_leaves
 from podless.fields.combine import merge_values
 from podless.fields.compare import Comparison, compare_values
 from podless.fields.reconcile import name_members, reconcile_set
-from podless.fields.remove import remove_fields
-from podless.fields.sets import Fields, Path
-from podless.fields.typed import SchemaMisfit, Shape
+from podless.fields.sets import Fields, Path, is_member
+from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element
 from podless.fields.values import equal_values
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each
+from podless.runtime.meter import charge, each
+from podless.runtime.release import has
+
+# removes fields from an object. Source: sigs.k8s.io/structured-merge-diff typed (remove). From v6.3.2 on, emptied
+# maps and lists stay empty; before, they became null.
+
+
+def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
+    """Return the value without the fields of a set. The given value is not changed.
+
+    If the set names only a part of a leaf, the whole leaf is emptied.
+    """
+    if not fields:
+        return value
+    if type(value) is dict and shape.map is not None:
+        return _map(value, fields, shape.map)
+    if type(value) is list and shape.list is not None:
+        return _list(value, fields, shape.list)
+    return value
+
+
+def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
+    kept: dict[str, Any] = {}
+    if form.atomic:
+        return kept if has("EmptiedFields") else None
+    charge(len(value))
+    for key, item in value.items():
+        name, shape, _ = form.child(key)
+        node = fields.get(name)
+        if node is None:
+            kept[key] = item
+        elif not is_member(node):
+            kept[key] = item if shape is None else remove_fields(item, node, shape)
+    return kept if kept or has("EmptiedFields") else None
+
+
+def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
+    kept: list[Any] = []
+    if not form.associative:
+        return kept if has("EmptiedFields") else None
+    charge(len(value))
+    for item in value:
+        node = fields.get(make_element(form, item))
+        if node is None:
+            kept.append(item)
+        elif not is_member(node):
+            kept.append(remove_fields(item, node, form.item))
+    return kept if kept or has("EmptiedFields") else None
 
 
 class FieldOwner(NamedTuple):

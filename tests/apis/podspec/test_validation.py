@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podless.apis.podspec import default_pod, default_pod_template, validate_pod_template
-from podless.apis.podspec.overlaps import warn_of_overlaps
 from podless.apis.podspec.template import validate_new_pod, validate_pod
+from podless.apis.podspec.warnings import warn_of_overlaps
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structfiles import load_struct

@@ -14,7 +14,7 @@ import pytest
 
 from podless import Server, StartError
 from podless.auth.attributes import Attributes
-from podless.http.audit import bodies
+from podless.http.audit import auditor
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.structs import protobuf
@@ -122,18 +122,18 @@ def test_a_message_of_too_many_values_is_left_out(monkeypatch: pytest.MonkeyPatc
     size = bytes([len(containers) & 127 | 128, len(containers) >> 7])
     raw = protobuf.wrap_message("v1", "Pod", b"\x12" + size + containers)
     asked = Attributes("create", "", "v1", "pods")
-    assert bodies.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct) is None
-    monkeypatch.setattr(bodies, "STEPS", 1 << 30)
-    assert len(bodies.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct)["spec"]["containers"]) == 8000
+    assert auditor.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct) is None
+    monkeypatch.setattr(auditor, "STEPS", 1 << 30)
+    assert len(auditor.read_body(raw, protobuf.MEDIA, asked, lambda *_: struct)["spec"]["containers"]) == 8000
 
 
 def test_yaml_of_too_many_values_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Attributes("create", "", "v1", "configmaps")
     few, many = b"- a\n" * 1000, b"- a\n" * 8000
-    assert len(bodies.read_body(few, "application/yaml", asked, lambda *_: None)) == 1000
-    assert bodies.read_body(many, "application/yaml", asked, lambda *_: None) is None
-    monkeypatch.setattr(bodies, "STEPS", 1 << 30)
-    assert len(bodies.read_body(many, "application/yaml", asked, lambda *_: None)) == 8000
+    assert len(auditor.read_body(few, "application/yaml", asked, lambda *_: None)) == 1000
+    assert auditor.read_body(many, "application/yaml", asked, lambda *_: None) is None
+    monkeypatch.setattr(auditor, "STEPS", 1 << 30)
+    assert len(auditor.read_body(many, "application/yaml", asked, lambda *_: None)) == 8000
 
 
 def test_a_body_that_is_no_protobuf_is_left_out(log: Log) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from podless.apis import offline
 from podless.http.faults import BadFault, InjectedFault
-from podless.http.faults.definition import fault_definition, fault_kind
 from podless.http.faults.fault import TERMS, Term
+from podless.http.faults.objects import fault_definition, fault_kind
 
 KIND = fault_kind()
 

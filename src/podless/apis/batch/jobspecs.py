@@ -6,7 +6,7 @@ Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
 from __future__ import annotations
 
 from podless.apis import podspec
-from podless.apis.batch import failures, jobscheduling, successes
+from podless.apis.batch import failures, indexes, jobscheduling
 from podless.apis.shared import checks, template
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -14,6 +14,53 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
+
+# validates a Job's successPolicy. Source: Kubernetes' pkg/apis/batch/validation
+
+_MOST_RULES = 20
+_MOST_BYTES = 64 * 1024
+
+
+def validate_success_policy(policy: Object, completions: int, path: str) -> list[FieldError]:
+    """Validate the successPolicy of a Job spec."""
+    rules, path = policy.get("rules") or [], f"{path}.rules"
+    errors: list[FieldError] = []
+    if not rules:
+        missing = "at least one rules must be specified when the successPolicy is specified"
+        errors.append(field.required(path, missing))
+    if len(rules) > _MOST_RULES:
+        errors.append(field.too_many(path, len(rules), _MOST_RULES))
+    for place, rule in enumerate(each(rules)):
+        errors += _rule(rule, completions, f"{path}[{place}]")
+    return errors
+
+
+def _rule(rule: Object, completions: int, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    wanted, number, total = rule.get("succeededIndexes"), rule.get("succeededCount"), 0
+    if wanted is None and number is None:
+        missing = "at least one of succeededCount or succeededIndexes must be specified"
+        errors.append(field.required(path, missing))
+    if wanted is not None:
+        where = f"{path}.succeededIndexes"
+        if len(wanted.encode()) > _MOST_BYTES:
+            errors.append(field.too_long(where, _MOST_BYTES))
+        try:
+            total = indexes.count_indexes(wanted, completions)
+        except indexes.IndexFault as why:
+            errors.append(field.invalid(where, wanted, f"error parsing succeededIndexes: {why}"))
+    if number is not None:
+        where = f"{path}.succeededCount"
+        errors += checks.validate_nonnegative(where, number)
+        if number > completions:
+            text = f"must be less than or equal to {completions} (the number of specified completions)"
+            errors.append(field.invalid(where, number, text))
+        if wanted is not None and number > total:
+            text = f"must be less than or equal to {total}"
+            text += " (the number of indexes in the specified succeededIndexes field)"
+            errors.append(field.invalid(where, number, text))
+    return errors
+
 
 SUCCESS_POLICY = load_struct("batch/v1", "SuccessPolicy")
 
@@ -73,7 +120,7 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
             field.invalid(f"{path}.successPolicy", gostructs.format_struct(SUCCESS_POLICY, success), _NEEDS_INDEXES)
         )
     elif success is not None:
-        errors += successes.validate_success_policy(success, spec.get("completions") or 0, f"{path}.successPolicy")
+        errors += validate_success_policy(success, spec.get("completions") or 0, f"{path}.successPolicy")
     errors += _replacement(spec, f"{path}.podReplacementPolicy")
     errors += jobscheduling.validate_scheduling(spec, f"{path}.scheduling")
     given = spec["template"]
