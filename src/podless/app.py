@@ -117,7 +117,7 @@ class Settings(ClusterSettings):
     tls_key: str | os.PathLike[str] | None = option(
         "--tls-private-key-file", "private key of that certificate", value=None, metavar="FILE", parse=Path
     )
-    verbose: bool = option("--verbose", "log every request", value=False, values=(True, False), short="-v")
+    verbose: bool = option("--verbose", "log every request", value=False, short="-v")
     client_ca: str | os.PathLike[str] | None = option(
         "--client-ca-file",
         "PEM file with additional CAs for client certificates",
@@ -126,10 +126,7 @@ class Settings(ClusterSettings):
         parse=Path,
     )
     enable_faults: bool = option(
-        "--enable-faults",
-        "serve the Fault API (testing.podless.dev/v1), which lets tests inject errors",
-        value=False,
-        values=(True, False),
+        "--enable-faults", "serve the Fault API (testing.podless.dev/v1), which lets tests inject errors", value=False
     )
     chaos: int | bool = option(
         "--chaos",
@@ -143,7 +140,6 @@ class Settings(ClusterSettings):
         "--console",
         "serve the browser console at /console, and print a one-time link for the administrator",
         value=False,
-        values=(True, False),
     )
     audit: Audit | None = section(Audit, "audit log", "audit events as in kube-apiserver", given=("path",))
     limits: Limits = section(

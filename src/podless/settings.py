@@ -63,13 +63,9 @@ class ClusterSettings(Authenticators, EngineOptions):
         "--default-accounts",
         'create the ServiceAccount "default" in each namespace, and fill Secrets for service account tokens',
         value=True,
-        values=(True, False),
     )
     root_configmaps: bool = option(
-        "--root-configmaps",
-        "create the ConfigMap kube-root-ca.crt in each namespace",
-        value=False,
-        values=(True, False),
+        "--root-configmaps", "create the ConfigMap kube-root-ca.crt in each namespace", value=False
     )
     controllers: Sequence[str] = option(
         "--controllers",
@@ -164,7 +160,6 @@ class ClusterSettings(Authenticators, EngineOptions):
         "--history-authors",
         "record with each change who made it: user, field manager, user agent, audit ID",
         value=True,
-        values=(True, False),
     )
     store: str = option(
         "--store",
@@ -172,12 +167,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         value=next(iter(ENGINES)),
         choices=tuple(ENGINES),
     )
-    read_only: bool = option(
-        "--read-only",
-        "reject writes with 403, and run no controller that writes",
-        value=False,
-        values=(True, False),
-    )
+    read_only: bool = option("--read-only", "reject writes with 403, and run no controller that writes", value=False)
     hooks: Sources = option(
         "--hooks",
         "Python file or module with hooks: functions that validate, change and convert objects (repeatable)",
@@ -185,15 +175,10 @@ class ClusterSettings(Authenticators, EngineOptions):
         metavar="FILE",
         many=tuple,
     )
-    reload_hooks: bool = option(
-        "--reload", "load the files of --hooks again when they change", value=False, values=(True, False)
-    )
+    reload_hooks: bool = option("--reload", "load the files of --hooks again when they change", value=False)
     tokens: Mapping[str, User] = option("", "additional bearer tokens, each with its user", factory=dict)
     anonymous: bool = option(
-        "--anonymous-auth",
-        "accept requests without credentials, as the user system:anonymous",
-        value=True,
-        values=(True, False),
+        "--anonymous-auth", "accept requests without credentials, as the user system:anonymous", value=True
     )
     authorization: str = option(
         "--authorization-mode", "authorizer of requests; AlwaysAllow permits everything", value=MODES[0], choices=MODES

@@ -7,8 +7,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from podless.controllers.garbage import Garbage
-from podless.controllers.graph import Graph, GraphOwner
+from podless.controllers.garbage import Garbage, Graph, GraphOwner
 from podless.offload.offloop import OffLoop
 from podless.store import StoreChange
 from podless.store.contract import Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.controllers.graph import Graph, GraphOwner
+from podless.controllers.garbage import Graph, GraphOwner
 
 KEYS = st.sampled_from([f"/example.com/gadgets/default/{name}" for name in "abcd"])
 OWNERS = st.builds(

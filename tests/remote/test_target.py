@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.remote.target import Target
+from podless.remote.client import Target
 
 
 @pytest.mark.parametrize(

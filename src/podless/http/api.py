@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
+from podless.fields.managers import manager_name
 from podless.history.change import GROUP
 from podless.http import negotiate, place
-from podless.http.author import make_author
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.history import HistoryAnswers, asks_past
 from podless.http.info import RequestInfo
@@ -23,8 +24,9 @@ from podless.kinds import conversion
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime import lazy
 from podless.runtime.allowance import ALLOWANCE, Allowance
+from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import has
-from podless.store.contract import AUTHOR
+from podless.store.contract import AUTHOR, Author
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, Single, outcome_entries
 from podless.verbs.components import get_component
@@ -46,6 +48,39 @@ if TYPE_CHECKING:
     from podless.virtual import review
 else:  # most servers never need them
     scale, review = lazy.Late("podless.verbs.scale"), lazy.Late("podless.virtual.review")
+
+
+# the author of a request's writes, for the history
+
+_NAME = 512  # characters of names of users, and of impersonating users, that are kept
+_AGENT = 256  # characters of a User-Agent that are kept
+_MANAGER = 128  # maximum characters of a field manager
+_APPLY = "application/apply-patch"
+
+
+def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
+    """Return the author of a request's writes. An apply has the verb "apply"."""
+    given = call.query.get("fieldManager") if call.query else None
+    if verb == "patch" and call.content_type.startswith(_APPLY):
+        verb = "apply"
+    author = _authors(
+        (
+            call.user.name[:_NAME],
+            request.sender[:_NAME],
+            verb,
+            call.subresource,
+            manager_name(given[0] if given else "", call.agent)[:_MANAGER],
+            call.agent[:_AGENT],
+        )
+    )
+    return author if request.audit is None else author._replace(audit=UUID(request.audit.id).bytes)
+
+
+@bounded_cache(1024)
+def _authors(told: tuple[str, str, str, str, str, str]) -> Author:
+    """Return an Author, the same one for equal texts: few authors make many writes."""
+    return Author(*told)
+
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "create": create_object,

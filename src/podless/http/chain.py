@@ -24,16 +24,19 @@ from typing import TYPE_CHECKING
 
 from podless.auth.attributes import Attributes
 from podless.codec import gotext
-from podless.http.authentication import with_authentication
-from podless.http.authorization import with_authorization, with_read_only
 from podless.http.current import with_current_state
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
-from podless.http.impersonation import with_impersonation
-from podless.http.imports import with_imports
+from podless.http.filters import (
+    with_authentication,
+    with_authorization,
+    with_impersonation,
+    with_imports,
+    with_log,
+    with_read_only,
+)
 from podless.http.info import RequestInfo, UnclearPath, request_info
 from podless.http.limits import Limits
-from podless.http.log import with_log
 from podless.http.measured import Measured
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
 from podless.http.status import with_status

@@ -65,7 +65,12 @@ _NONE: Any = MISSING
 
 
 def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], Any] = _NONE, **declaration: Any) -> Any:
-    """Declare a dataclass field as an option. value or factory: its default; declaration: other fields of Option."""
+    """Declare a dataclass field as an option. value or factory: its default; declaration: other fields of Option.
+
+    A field whose default is True or False is a switch, unless its flag takes a value.
+    """
+    if isinstance(value, bool) and "parse" not in declaration:
+        declaration.setdefault("values", (True, False))
     return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **declaration)})
 
 

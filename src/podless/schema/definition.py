@@ -11,13 +11,49 @@ from typing import Any
 from podless.codec import gotext
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
-from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
+from podless.schema import default, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.plain import PlainParts
 from podless.schema.rules import Expressions
+
+# structural schemas, rule 2: fields in logic (allOf, anyOf, oneOf, not) must also be declared outside of it
+
+
+def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
+    """Return errors for fields that the root's allOf, anyOf, oneOf or not validates without declaring them outside."""
+    errors: list[FieldError] = []
+    _logic(schema, schema, path, path, errors)
+    return errors
+
+
+def _logic(value: Schema, declared: Schema, at: str, said: str, errors: list[FieldError]) -> None:
+    if value.get("not") is not None:
+        _nested(value["not"], declared, at, f"{said}.not", errors)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for place, part in enumerate(each(value.get(keyword) or ())):
+            _nested(part or {}, declared, at, f"{said}.{keyword}[{place}]", errors)
+
+
+def _nested(value: Schema, declared: Schema | None, at: str, said: str, errors: list[FieldError]) -> None:
+    charge(1)
+    if declared is None:
+        errors.append(field.required(at, f"because it is defined in {said}"))
+        return
+    _logic(value, declared, at, said, errors)
+    if isinstance(value.get("items"), dict):
+        items = declared.get("items")
+        below = items if isinstance(items, dict) else None
+        _nested(value["items"], below, f"{at}.items", f"{said}.items", errors)
+    properties = declared.get("properties") or {}
+    for name, part in each(value.get("properties") or {}).items():
+        step = f".properties[{name}]"
+        below = (properties[name] or {}) if name in properties else None
+        _nested(part or {}, below, at + step, said + step, errors)
+
 
 # maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
 MOST = 500_000_000.0
@@ -83,7 +119,7 @@ def compile_cost(schema: dict[str, Any], parts: PlainParts | None = None) -> flo
 
 def structural_errors(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """Return errors of the rules for structural schemas only, in a real server's order."""
-    errors = invariants.validate_invariants(schema, path, plain) + complete.validate_completeness(schema, path)
+    errors = invariants.validate_invariants(schema, path, plain) + validate_completeness(schema, path)
     return sorted(errors, key=str)
 
 

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.publish.openapi import blocks, wire
+from podless.publish.openapi import wire
 
 SHOWN = [
     ([{"fieldPath": "spec.color"}], "- fieldPath: spec.color\n"),
@@ -35,11 +35,11 @@ SHOWN = [
 
 @pytest.mark.parametrize(("value", "shown"), SHOWN)
 def test_blocks(value: Any, shown: str) -> None:
-    assert blocks.block_text(json.dumps(value)) == shown
+    assert wire.block_text(json.dumps(value)) == shown
 
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=120).filter(
-    lambda text: not blocks._OLD.fullmatch(text)
+    lambda text: not wire._OLD.fullmatch(text)
 ) | st.text("ab \n:#-'\"", max_size=12)
 VALUES = st.recursive(
     TEXTS | st.integers(-(2**40), 2**40) | st.booleans() | st.none(),
@@ -53,12 +53,12 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_is_written_is_read_again(value: Any) -> None:
-    assert yaml.load(blocks.block_text(json.dumps(value)), yaml.CSafeLoader) == value
+    assert yaml.load(wire.block_text(json.dumps(value)), yaml.CSafeLoader) == value
 
 
 def test_what_is_nested_very_deep_stays_json() -> None:
     deep = "[" * 200 + "]" * 200
-    assert blocks.block_text(deep) in (deep + "\n", "- " * 199 + "[]\n")
+    assert wire.block_text(deep) in (deep + "\n", "- " * 199 + "[]\n")
 
 
 def test_anything_is_a_text_in_field_2() -> None:

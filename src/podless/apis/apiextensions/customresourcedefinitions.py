@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta
 from podless.apis.apiextensions.definition.shared import list_schemas
+from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_STATUS, Checking, Deletion, Faults, MetadataPolicy
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.structs.gotypes import ListOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
-
-# A JSONSchemaProps type that .fields cannot describe, and empty lists and maps that a schema keeps. Go drops these,
-# although some rules distinguish them from absent ones.
-
-_ANYWHERE = ("required", "properties", "x-kubernetes-validations")
-_ELSEWHERE = ("enum", "allOf", "oneOf", "anyOf", "patternProperties", "definitions", "x-kubernetes-list-map-keys")
-
-_PAIR = ["integer", "string"]
-
-
-class Alternatives(ListOf):
-    """A list of schemas. If it has exactly an integer and a string schema, these keep empty lists and maps."""
-
-    def read_value(self, value: Any, unknown: list[str]) -> Any:
-        read = super().read_value(value, unknown)
-        if len(read) == len(_PAIR) and [part.get("type") for part in read] == _PAIR:
-            for part, given in zip(read, value, strict=True):
-                keep_empty(part, given, root=False)
-        return read
-
-
-def keep_empty(schema: dict[str, Any], given: dict[str, Any], *, root: bool) -> None:
-    """Restore empty lists and maps of a schema. root: skip those that are allowed next to a status subresource."""
-    names = _ELSEWHERE if root else _ANYWHERE + _ELSEWHERE
-    schema |= {name: given[name] for name in names if given.get(name) in ([], {})}
-
 
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 

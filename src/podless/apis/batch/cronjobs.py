@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis import podspec
-from podless.apis.batch import failures, jobspecs, schedules
+from podless.apis.batch import jobspecs, schedules
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
@@ -33,7 +33,7 @@ class CronJobStrategy(TemplateStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         job = obj["spec"]["jobTemplate"]["spec"]
         podspec.default_pod_template(job["template"])
-        failures.default_failure_policy(job.get("podFailurePolicy") or {})
+        jobspecs.default_failure_policy(job.get("podFailurePolicy") or {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors, name = _validate_spec(obj["spec"], None), obj["metadata"].get("name") or ""

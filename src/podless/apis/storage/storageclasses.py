@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.checks import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
-from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
@@ -16,6 +15,37 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
+
+# validates common parts of storage kinds. Source: Kubernetes' pkg/apis/storage/validation
+
+_MOST_BYTES = 256 * 1024
+_MOST_PARAMETERS = 512
+
+
+def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
+    """Validate the name of a provisioner."""
+    if not name:
+        yield field.required(path)
+        return
+    yield from field.invalid_details(path, name.lower(), names.qualified_name(name.lower()))
+
+
+def validate_parameters(given: dict[str, str]) -> Iterator[FieldError]:
+    """Validate the parameters of a StorageClass or VolumeAttributesClass."""
+    path = "parameters"
+    if len(given) > _MOST_PARAMETERS:
+        yield field.too_long(path, _MOST_PARAMETERS)
+        return
+    if "" in given:
+        yield field.invalid(path, "", "field can not be empty.")
+    yield from validate_size(given, path)
+
+
+def validate_size(given: dict[str, str], path: str) -> Iterator[FieldError]:
+    """Reject a map whose keys and values are too large together."""
+    if sum(len(key.encode()) + len(value.encode()) for key, value in each(given).items()) > _MOST_BYTES:
+        yield field.too_long(path, _MOST_BYTES)
+
 
 _MODES = ("Immediate", "WaitForFirstConsumer")
 _RECLAIMING = ("Delete", "Retain")
@@ -26,8 +56,8 @@ class StorageClassStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors = [
-            *parts.validate_provisioner(obj["provisioner"], "provisioner"),
-            *parts.validate_parameters(obj.get("parameters") or {}),
+            *validate_provisioner(obj["provisioner"], "provisioner"),
+            *validate_parameters(obj.get("parameters") or {}),
         ]
         policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
         if policy and policy not in _RECLAIMING:

@@ -11,7 +11,7 @@ from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
-from podless.apis.storage import parts
+from podless.apis.storage import storageclasses
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
 from podless.meta import field, names
@@ -64,7 +64,7 @@ def _validate_attachment(obj: Object) -> list[FieldError]:
     spec, status = obj["spec"], obj["status"]
     errors = [*_source(spec["source"])]
     errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
-    errors += parts.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
+    errors += storageclasses.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
     for name in ("attachError", "detachError"):
         errors += _error(status.get(name) or {}, f"status.{name}")
     return errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
-from podless.apis.storage import parts
+from podless.apis.storage import storageclasses
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
@@ -15,7 +15,10 @@ class VolumeAttributesClassStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         given = obj.get("parameters") or {}
-        errors = [*parts.validate_provisioner(obj["driverName"], "driverName"), *parts.validate_parameters(given)]
+        errors = [
+            *storageclasses.validate_provisioner(obj["driverName"], "driverName"),
+            *storageclasses.validate_parameters(given),
+        ]
         if not given:
             errors.append(field.required("parameters", "must contain at least one key/value pair"))
         return errors

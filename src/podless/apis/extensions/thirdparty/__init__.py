@@ -1,6 +1,11 @@
 """ThirdPartyResources: their names, and the kinds that they define."""
 
-from podless.apis.extensions.thirdparty.compile import compile_third
-from podless.apis.extensions.thirdparty.names import Defined, name_faults, parse_defined_name, plural_of
+from podless.apis.extensions.thirdparty.compile import (
+    Defined,
+    compile_third,
+    name_faults,
+    parse_defined_name,
+    plural_of,
+)
 
 __all__ = ["Defined", "compile_third", "name_faults", "parse_defined_name", "plural_of"]

@@ -2,12 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
-from podless.apis.extensions.thirdparty.names import parse_defined_name
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
+from podless.meta import names
 from podless.runtime.meter import each
+
+# names of ThirdPartyResources: cron-tab.mygroup.example.com defines the kind CronTab in mygroup.example.com. Source:
+# the design of ThirdPartyResource, and the guess of plurals in k8s.io/apimachinery.
+
+_SEGMENTS = 3  # segments of a name: the kind, and at least two of the domain
+_SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
+_WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
+_KIND = (
+    "the first segment must be a kind in lower case, each of whose words begins with a letter, such as cron-tab for "
+    "CronTab"
+)
+
+
+class Defined(NamedTuple):
+    """The kind that the name of a ThirdPartyResource defines."""
+
+    kind: str
+    group: str
+
+    @property
+    def plural(self) -> str:
+        """The plural, as in URL paths."""
+        return plural_of(self.kind)
+
+
+def parse_defined_name(name: str) -> Defined:
+    """Return the kind and group that a name defines. Raises ValueError for an invalid name."""
+    faults = name_faults(name)
+    if faults:
+        raise ValueError(faults[0])
+    words, _, group = name.partition(".")
+    return Defined("".join(word[0].upper() + word[1:] for word in each(words.split("-"))), group)
+
+
+def name_faults(name: str) -> list[str]:
+    """Return the faults of a ThirdPartyResource's name."""
+    found = names.check_subdomain(name)
+    if found:
+        return found
+    words, *domain = name.split(".")
+    if 1 + len(domain) < _SEGMENTS:
+        return [_SHORT]
+    return [] if _WORDS.fullmatch(words) else [_KIND]
+
+
+def plural_of(kind: str) -> str:
+    """Return the plural of a kind: crontabs for CronTab."""
+    singular = kind.lower()
+    if singular == "endpoints":
+        return singular
+    if singular.endswith("s"):
+        return f"{singular}es"
+    if singular.endswith("y"):
+        return f"{singular[:-1]}ies"
+    return f"{singular}s"
 
 
 class ThirdPartyStrategy(CustomStrategy):

@@ -1,0 +1,221 @@
+"""The filters that authenticate, impersonate and authorize requests, import what they need, and log them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from importlib import import_module
+from typing import Any
+
+from podless.auth import impersonation
+from podless.auth.attributes import AccessDenied
+from podless.auth.authenticate import Authenticator
+from podless.auth.authorizer import Authorizer, Decision
+from podless.auth.user import ANONYMOUS, User
+from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
+from podless.meta.errors import BadRequest, FilterFailed, Forbidden
+from podless.offload.offloop import OffLoop
+from podless.runtime.release import has
+
+# A log line for each request (`serve -v`)
+
+
+log = logging.getLogger("podless")
+
+
+def with_log(handler: Handler) -> Handler:
+    """Log each request when it is answered: user, path, status, and duration."""
+
+    async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
+        answer = await pending
+        _log_request(request, answer, began)
+        return answer
+
+    def handle(request: HTTPRequest) -> Answer | Pending:
+        began = time.perf_counter()
+        answer = handler(request)
+        if not isinstance(answer, (Response, Stream)):
+            return later(request, answer, began)
+        _log_request(request, answer, began)
+        return answer
+
+    return handle
+
+
+def _log_request(request: HTTPRequest, answer: Answer, began: float) -> None:
+    status = answer.status if isinstance(answer, Response) else 200
+    took = (time.perf_counter() - began) * 1000
+    # the query is left out because it may contain secrets; texts of clients are quoted
+    what = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
+    log.info("http: %s %d %.1fms %s", ascii(what)[1:-1], status, took, ascii(request.user.name)[1:-1])
+
+
+# the filter that imports what some media types need, before their first use and off the loop
+
+
+_MODULES = {  # part of a media type -> its modules, whose import takes 15 to 36 ms
+    "yaml": ("podless.codec.yamltext", "podless.codec.yamlwrite"),
+    "protobuf": ("podless.structs.protobuf_messages",),
+    "as=Table": ("podless.publish.table",),
+}
+_KNOWN_MOST = 256
+
+
+def _import_all(names: Sequence[str]) -> None:
+    for name in names:
+        import_module(name)
+
+
+def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
+    """Return a filter that imports what the media types of a request need, then handles the request."""
+    missing = dict(_MODULES)
+    plain: set[tuple[str | None, str | None]] = set()  # pairs of media types (body, answer) that need no import
+
+    def add_filter(handler: Handler) -> Handler:
+        async def later(request: HTTPRequest, names: list[str]) -> Answer:
+            for name in names:
+                await off_loop.run_on_thread(_import_all, _MODULES[name])
+                missing.pop(name, None)
+            return await settle_answer(handler(request))
+
+        def handle(request: HTTPRequest) -> Answer | Pending:
+            if missing:
+                find = request.headers.get
+                media = find("content-type"), find("accept")
+                if media not in plain:
+                    if names := [name for name in missing if any(one and name in one for one in media)]:
+                        return later(request, names)
+                    if len(plain) >= _KNOWN_MOST:
+                        plain.clear()
+                    plain.add(media)
+            return handler(request)
+
+        return handle
+
+    return add_filter
+
+
+# the filter for impersonation
+
+
+def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
+    """Set the impersonated user of requests. The handler raises Denied and BadRequest."""
+
+    def filter_(handler: Handler) -> Handler:
+        def go_on(request: HTTPRequest, user: User) -> Answer | Pending:
+            request.sender, request.user = request.user.name, user
+            if request.audit is not None:
+                request.audit.act_as(user)
+            return handler(request)
+
+        async def later(request: HTTPRequest, other: User) -> Answer:
+            user = await off_loop.run_in_slices(
+                impersonation.impersonate_user, authorizer, request.user, other, request.info.asked
+            )
+            return await settle_answer(go_on(request, user))
+
+        def handle(request: HTTPRequest) -> Answer | Pending:
+            try:
+                other = impersonation.read_headers(request.headers)
+            except BadRequest as error:
+                if has("BadImpersonation"):
+                    raise
+                raise FilterFailed(request.path, error.message) from None
+            if other is None:
+                return handler(request)
+            user, asked = request.user, request.info.asked
+            if authorizer.is_costly(user, *impersonation.list_places(other, asked)):
+                return later(request, other)
+            return go_on(request, impersonation.impersonate_user(authorizer, user, other, asked))
+
+        return handle
+
+    return filter_
+
+
+# the filters that authorize requests, and that reject writes on a read-only server
+
+
+_READS = ("get", "list", "watch")
+_REVIEWS = ("authorization.k8s.io", "authentication.k8s.io")  # reviews are created but never stored
+
+
+def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
+    """Return the filter that asks the authorizer before anything is looked up. The handler raises Denied."""
+
+    decide = authorizer.decide_quickly
+
+    def filter_(handler: Handler) -> Handler:
+        def go_on(request: HTTPRequest, decision: Decision) -> Answer | Pending:
+            if request.audit is not None:
+                request.audit.decide(decision.allowed, decision.reason)
+            if not decision.allowed:
+                raise AccessDenied(request.user, request.info.asked, decision.reason)
+            return handler(request)
+
+        async def later(request: HTTPRequest) -> Answer:
+            decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.asked)
+            return await settle_answer(go_on(request, decision))
+
+        def handle(request: HTTPRequest) -> Answer | Pending:
+            user, asked = request.user, request.info.asked
+            decision = decide(user, asked)
+            if decision is None:
+                return later(request)
+            if decision.allowed and request.audit is None:
+                return handler(request)  # what `go_on` does for nearly all requests, without the call
+            return go_on(request, decision)
+
+        return handle
+
+    return filter_
+
+
+def with_read_only(handler: Handler) -> Handler:
+    """Return a filter of a read-only server. The handler raises Forbidden."""
+
+    def handle(request: HTTPRequest) -> Answer | Pending:
+        asked = request.info.asked
+        if asked.resource and asked.verb not in _READS and asked.group not in _REVIEWS:
+            raise Forbidden(asked.resource, asked.group, request.info.name, "the server is read-only")
+        return handler(request)
+
+    return handle
+
+
+_BLANK = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+
+
+def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Handler]:
+    """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
+
+    def filter_(handler: Handler) -> Handler:
+        def known(request: HTTPRequest, user: User) -> Answer | Pending:
+            request.user = user
+            if user is ANONYMOUS:
+                _warn_of_blank(request)
+            if request.audit is not None:
+                request.audit.identify(user)
+            return handler(request)
+
+        async def later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
+            return await settle_answer(known(request, await pending))
+
+        def handle(request: HTTPRequest) -> Answer | Pending:
+            user = authenticator.authenticate(request.headers, request.certificate)
+            if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
+                return known(request, user) if isinstance(user, User) else later(request, user)
+            request.user = user  # what `known` does for nearly all requests, without the call
+            return handler(request)
+
+        return handle
+
+    return filter_
+
+
+def _warn_of_blank(request: HTTPRequest) -> None:
+    """Warn of a bearer token after two spaces: Kubernetes reads it as empty."""
+    parts = request.headers.get("authorization", "").strip().split(" ", 2)
+    if len(parts) == 3 and parts[0].lower() == "bearer" and not parts[1]:
+        request.warnings.append(_BLANK)
