@@ -9,25 +9,7 @@ from typing import Any
 
 from podless.apis.release import RELEASE
 from podless.publish.openapi import v2
-from podless.publish.openapi.wire import (
-    WireMessages,
-    write_any,
-    write_anys,
-    write_block,
-    write_bool,
-    write_double,
-    write_entry,
-    write_integer,
-    write_many,
-    write_map,
-    write_scalar,
-    write_text,
-    write_texts,
-    write_within,
-)
-
-MESSAGES = WireMessages()
-_message = MESSAGES.message
+from podless.publish.openapi.wire import WireMessages, write_block, write_entry, write_scalar, write_text, write_texts
 
 
 def _parameter(number: int, value: dict[str, Any]) -> bytes:
@@ -45,112 +27,49 @@ def _encode_given(number: int, value: dict[str, Any]) -> bytes:
 
 
 def _additional(number: int, value: Any) -> bytes:
-    return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _message("Schema")(1, value))
+    return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _definition(1, value))
 
 
 def _type(number: int, value: str) -> bytes:
     return write_block(number, write_texts(1, [value]))
 
 
-MESSAGES.fields = {
-    "Document": {
-        "swagger": (1, write_text),
-        "info": (2, _message("Info")),
-        "paths": (8, _message("Paths")),
-        "definitions": (9, write_map(_message("Schema"))),
-        "parameters": (10, write_map(_encode_given)),
-        "security": (12, write_many(write_map(write_within(1, write_texts)))),
-        "securityDefinitions": (13, write_map(write_within(2, _message("ApiKeySecurity")))),
-    },
-    "Info": {"title": (1, write_text), "version": (2, write_text)},
-    "ApiKeySecurity": {
-        "type": (1, write_text),
-        "name": (2, write_text),
-        "in": (3, write_text),
-        "description": (4, write_text),
-    },
-    "Paths": {"*": (2, _message("PathItem"))},
-    "PathItem": {
-        "get": (2, _message("Operation")),
-        "put": (3, _message("Operation")),
-        "post": (4, _message("Operation")),
-        "delete": (5, _message("Operation")),
-        "options": (6, _message("Operation")),
-        "head": (7, _message("Operation")),
-        "patch": (8, _message("Operation")),
-        "parameters": (9, write_many(_parameter)),
-    },
-    "Operation": {
-        "tags": (1, write_texts),
-        "description": (3, write_text),
-        "operationId": (5, write_text),
-        "produces": (6, write_texts),
-        "consumes": (7, write_texts),
-        "parameters": (8, write_many(_parameter)),
-        "responses": (9, _message("Responses")),
-        "schemes": (10, write_texts),
-        "x-": (13, write_any),
-    },
-    "BodyParameter": {
-        "description": (1, write_text),
-        "name": (2, write_text),
-        "in": (3, write_text),
-        "required": (4, write_bool),
-        "schema": (5, _message("Schema")),
-    },
-    "QueryParameter": {
-        "required": (1, write_bool),
-        "in": (2, write_text),
-        "description": (3, write_text),
-        "name": (4, write_text),
-        "type": (6, write_text),
-        "uniqueItems": (20, write_bool),
-    },
-    "PathParameter": {
-        "required": (1, write_bool),
-        "in": (2, write_text),
-        "description": (3, write_text),
-        "name": (4, write_text),
-        "type": (5, write_text),
-        "uniqueItems": (19, write_bool),
-    },
-    "Responses": {"*": (1, write_within(1, _message("Response")))},
-    "Response": {"description": (1, write_text), "schema": (2, write_within(1, _message("Schema")))},
-    "ExternalDocs": {"description": (1, write_text), "url": (2, write_text)},
-    "Schema": {
-        "$ref": (1, write_text),
-        "format": (2, write_text),
-        "title": (3, write_text),
-        "description": (4, write_text),
-        "default": (5, write_any),
-        "multipleOf": (6, write_double),
-        "maximum": (7, write_double),
-        "exclusiveMaximum": (8, write_bool),
-        "minimum": (9, write_double),
-        "exclusiveMinimum": (10, write_bool),
-        "maxLength": (11, write_integer),
-        "minLength": (12, write_integer),
-        "pattern": (13, write_text),
-        "maxItems": (14, write_integer),
-        "minItems": (15, write_integer),
-        "uniqueItems": (16, write_bool),
-        "maxProperties": (17, write_integer),
-        "minProperties": (18, write_integer),
-        "required": (19, write_texts),
-        "enum": (20, write_anys),
-        "additionalProperties": (21, _additional),
-        "type": (22, _type),
-        "items": (23, write_within(1, _message("Schema"))),
-        "properties": (25, write_map(_message("Schema"))),
-        "externalDocs": (29, _message("ExternalDocs")),
-        "example": (30, write_any),
-        "x-": (31, write_any),
-    },
+_DECLARED = {
+    "Document": (
+        "swagger text 1, info Info 2, paths Paths 8, definitions {Schema} 9, parameters {given} 10, "
+        "security [{1:texts}] 12, securityDefinitions {2:ApiKeySecurity} 13"
+    ),
+    "Info": "title text 1, version text 2",
+    "ApiKeySecurity": "type text 1, name text 2, in text 3, description text 4",
+    "Paths": "* PathItem 2",
+    "PathItem": (
+        "get Operation 2, put Operation 3, post Operation 4, delete Operation 5, options Operation 6, "
+        "head Operation 7, patch Operation 8, parameters [parameter] 9"
+    ),
+    "Operation": (
+        "tags texts 1, description text 3, operationId text 5, produces texts 6, consumes texts 7, "
+        "parameters [parameter] 8, responses Responses 9, schemes texts 10, x- any 13"
+    ),
+    "BodyParameter": "description text 1, name text 2, in text 3, required bool 4, schema Schema 5",
+    "QueryParameter": "required bool 1, in text 2, description text 3, name text 4, type text 6, uniqueItems bool 20",
+    "PathParameter": "required bool 1, in text 2, description text 3, name text 4, type text 5, uniqueItems bool 19",
+    "Responses": "* 1:Response 1",
+    "Response": "description text 1, schema 1:Schema 2",
+    "ExternalDocs": "description text 1, url text 2",
+    "Schema": (
+        "$ref text 1, format text 2, title text 3, description text 4, default any 5, multipleOf double 6, "
+        "maximum double 7, exclusiveMaximum bool 8, minimum double 9, exclusiveMinimum bool 10, maxLength int 11, "
+        "minLength int 12, pattern text 13, maxItems int 14, minItems int 15, uniqueItems bool 16, "
+        "maxProperties int 17, minProperties int 18, required texts 19, enum anys 20, "
+        "additionalProperties additional 21, type type 22, items 1:Schema 23, properties {Schema} 25, "
+        "externalDocs ExternalDocs 29, example any 30, x- any 31"
+    ),
 }
-
-
+MESSAGES = WireMessages(
+    _DECLARED, {"parameter": _parameter, "given": _encode_given, "additional": _additional, "type": _type}
+)
+_definition, _path = MESSAGES.form("Schema"), MESSAGES.form("PathItem")
 PATHS, DEFINITIONS = 8, 9  # field numbers of a document's areas
-_path, _definition = _message("PathItem"), _message("Schema")
 
 
 def encode_path(name: str, value: Any) -> bytes:

@@ -9,26 +9,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from podless.publish.openapi.wire import (
-    WireMessages,
-    Write,
-    write_any,
-    write_anys,
-    write_block,
-    write_bool,
-    write_double,
-    write_entry,
-    write_integer,
-    write_many,
-    write_map,
-    write_scalar,
-    write_text,
-    write_texts,
-    write_within,
-)
+from podless.publish.openapi.wire import WireMessages, write_block, write_entry, write_scalar
 from podless.structs.wire import encode_varint
-
-MESSAGES = WireMessages()
 
 
 def _default(number: int, value: Any) -> bytes:
@@ -42,117 +24,43 @@ def _default(number: int, value: Any) -> bytes:
     return write_block(number, chosen)
 
 
-def _choice(name: str) -> Write:
-    """Return a writer for a message or a reference to one."""
-
-    def write(number: int, value: dict[str, Any]) -> bytes:
-        reference = "$ref" in value
-        return write_block(
-            number,
-            write_block(2, write_text(1, value["$ref"])) if reference else write_block(1, MESSAGES.encode(name, value)),
-        )
-
-    return write
-
-
-_message = MESSAGES.message
-_schema = _choice("Schema")
-
-
 def _additional(number: int, value: Any) -> bytes:
     return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _schema(1, value))
 
 
-MESSAGES.fields = {
-    "Document": {
-        "openapi": (1, write_text),
-        "info": (2, _message("Info")),
-        "paths": (4, _message("Paths")),
-        "components": (5, _message("Components")),
-    },
-    "Info": {"title": (1, write_text), "description": (2, write_text), "version": (6, write_text)},
-    "Paths": {"*": (1, _message("PathItem"))},
-    "Components": {"schemas": (1, write_map(_schema)), "securitySchemes": (7, write_map(_choice("SecurityScheme")))},
-    "SecurityScheme": {
-        "type": (1, write_text),
-        "description": (2, write_text),
-        "name": (3, write_text),
-        "in": (4, write_text),
-    },
-    "PathItem": {
-        "get": (4, _message("Operation")),
-        "put": (5, _message("Operation")),
-        "post": (6, _message("Operation")),
-        "delete": (7, _message("Operation")),
-        "options": (8, _message("Operation")),
-        "head": (9, _message("Operation")),
-        "patch": (10, _message("Operation")),
-        "parameters": (13, write_many(_choice("Parameter"))),
-        "x-": (14, write_any),
-    },
-    "Operation": {
-        "tags": (1, write_texts),
-        "description": (3, write_text),
-        "operationId": (5, write_text),
-        "parameters": (6, write_many(_choice("Parameter"))),
-        "requestBody": (7, _choice("RequestBody")),
-        "responses": (8, _message("Responses")),
-        "x-": (13, write_any),
-    },
-    "Parameter": {
-        "name": (1, write_text),
-        "in": (2, write_text),
-        "description": (3, write_text),
-        "required": (4, write_bool),
-        "schema": (10, _schema),
-    },
-    "RequestBody": {
-        "description": (1, write_text),
-        "content": (2, write_map(_message("MediaType"))),
-        "required": (3, write_bool),
-    },
-    "Responses": {"*": (2, _choice("Response"))},
-    "Response": {"description": (1, write_text), "content": (3, write_map(_message("MediaType")))},
-    "MediaType": {"schema": (1, _schema)},
-    "ExternalDocs": {"description": (1, write_text), "url": (2, write_text)},
-    "Schema": {
-        "nullable": (1, write_bool),
-        "externalDocs": (6, _message("ExternalDocs")),
-        "example": (7, write_any),
-        "title": (9, write_text),
-        "multipleOf": (10, write_double),
-        "maximum": (11, write_double),
-        "exclusiveMaximum": (12, write_bool),
-        "minimum": (13, write_double),
-        "exclusiveMinimum": (14, write_bool),
-        "maxLength": (15, write_integer),
-        "minLength": (16, write_integer),
-        "pattern": (17, write_text),
-        "maxItems": (18, write_integer),
-        "minItems": (19, write_integer),
-        "uniqueItems": (20, write_bool),
-        "maxProperties": (21, write_integer),
-        "minProperties": (22, write_integer),
-        "required": (23, write_texts),
-        "enum": (24, write_anys),
-        "type": (25, write_text),
-        "allOf": (26, write_many(_schema)),
-        "oneOf": (27, write_many(_schema)),
-        "anyOf": (28, write_many(_schema)),
-        "not": (29, _message("Schema")),
-        "items": (30, write_within(1, _schema)),
-        "properties": (31, write_map(_schema)),
-        "additionalProperties": (32, _additional),
-        "default": (33, _default),
-        "description": (34, write_text),
-        "format": (35, write_text),
-        "x-": (36, write_any),
-    },
+_DECLARED = {
+    "Document": "openapi text 1, info Info 2, paths Paths 4, components Components 5",
+    "Info": "title text 1, description text 2, version text 6",
+    "Paths": "* PathItem 1",
+    "Components": "schemas {REF|Schema} 1, securitySchemes {REF|SecurityScheme} 7",
+    "SecurityScheme": "type text 1, description text 2, name text 3, in text 4",
+    "PathItem": (
+        "get Operation 4, put Operation 5, post Operation 6, delete Operation 7, options Operation 8, "
+        "head Operation 9, patch Operation 10, parameters [REF|Parameter] 13, x- any 14"
+    ),
+    "Operation": (
+        "tags texts 1, description text 3, operationId text 5, parameters [REF|Parameter] 6, "
+        "requestBody REF|RequestBody 7, responses Responses 8, x- any 13"
+    ),
+    "Parameter": "name text 1, in text 2, description text 3, required bool 4, schema REF|Schema 10",
+    "RequestBody": "description text 1, content {MediaType} 2, required bool 3",
+    "Responses": "* REF|Response 2",
+    "Response": "description text 1, content {MediaType} 3",
+    "MediaType": "schema REF|Schema 1",
+    "ExternalDocs": "description text 1, url text 2",
+    "Schema": (
+        "nullable bool 1, externalDocs ExternalDocs 6, example any 7, title text 9, multipleOf double 10, "
+        "maximum double 11, exclusiveMaximum bool 12, minimum double 13, exclusiveMinimum bool 14, maxLength int 15, "
+        "minLength int 16, pattern text 17, maxItems int 18, minItems int 19, uniqueItems bool 20, "
+        "maxProperties int 21, minProperties int 22, required texts 23, enum anys 24, type text 25, "
+        "allOf [REF|Schema] 26, oneOf [REF|Schema] 27, anyOf [REF|Schema] 28, not Schema 29, items 1:REF|Schema 30, "
+        "properties {REF|Schema} 31, additionalProperties additional 32, default default 33, description text 34, "
+        "format text 35, x- any 36"
+    ),
 }
-
-
+MESSAGES = WireMessages(_DECLARED, {"additional": _additional, "default": _default})
+_schema, _path = MESSAGES.form("REF|Schema"), MESSAGES.form("PathItem")
 PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # field numbers of the areas of a document, and of its components
-_path = _message("PathItem")
 
 
 def encode_path(name: str, value: Any) -> bytes:

@@ -182,17 +182,23 @@ def write_map(write: Write) -> Write:
 
 
 class WireMessages:
-    """The messages of a document. fields: message -> key in JSON -> number and form of the field.
+    """The messages of a document: fields by message, as "key form number". own: writers by the name of their form.
 
-    In a message, "x-" stands for extensions and "*" for all other keys; both are repeated entries.
+    Forms: a name in _FORMS or `own`, or a message; [FORM] a repeated field; {FORM} a map; N:FORM a message with FORM as
+    its field N; REF|MESSAGE a message, or a reference to one. In a message, the key "x-" stands for extensions and "*"
+    for all other keys; both are repeated entries.
     """
 
-    def __init__(self) -> None:
-        self.fields: Mapping[str, Mapping[str, tuple[int, Write]]] = {}
+    def __init__(self, declared: Mapping[str, str], own: Mapping[str, Write]) -> None:
+        self._own = own
+        parts = {name: [part.split() for part in text.split(",")] for name, text in declared.items()}
+        self._fields = {
+            name: {key: (int(number), self.form(form)) for key, form, number in part} for name, part in parts.items()
+        }
 
     def encode(self, name: str, value: Mapping[str, Any]) -> bytes:
         """Return a whole message."""
-        fields = self.fields[name]
+        fields = self._fields[name]
         out = []
         charge(len(value))
         for key, item in value.items():
@@ -204,6 +210,35 @@ class WireMessages:
                 out.append(write_entry(number, key, write(2, item)))
         return b"".join(out)
 
-    def message(self, name: str) -> Write:
-        """Return a writer for a field that is a message."""
+    def form(self, text: str) -> Write:
+        """Return the writer for a form."""
+        if text[0] in "[{":
+            return (write_many if text[0] == "[" else write_map)(self.form(text[1:-1]))
+        if text[0].isdigit():
+            number, _, inner = text.partition(":")
+            return write_within(int(number), self.form(inner))
+        if text.startswith("REF|"):
+            return self._refer(text.removeprefix("REF|"))
+        return self._message(text) if text[0].isupper() else self._own.get(text) or _FORMS[text]
+
+    def _message(self, name: str) -> Write:
         return lambda number, value: write_block(number, self.encode(name, value))
+
+    def _refer(self, name: str) -> Write:
+        def write(number: int, value: Mapping[str, Any]) -> bytes:
+            if "$ref" in value:
+                return write_block(number, write_block(2, write_text(1, value["$ref"])))
+            return write_block(number, write_block(1, self.encode(name, value)))
+
+        return write
+
+
+_FORMS: Mapping[str, Write] = {
+    "text": write_text,
+    "texts": write_texts,
+    "bool": write_bool,
+    "int": write_integer,
+    "double": write_double,
+    "any": write_any,
+    "anys": write_anys,
+}
