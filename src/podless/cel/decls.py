@@ -1,4 +1,4 @@
-"""Declarations of functions: name, types, implementation, cost and documentation in one place."""
+"""Declarations of functions: name, types, implementation and cost in one place."""
 
 from __future__ import annotations
 
@@ -36,24 +36,20 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function. examples: true expressions, which run as tests. cost: None for 1.
+    """A function. cost: None for 1.
 
     feature: new expressions need it in the release, "" for none (runtime/release.py).
     """
 
     name: str
-    doc: str
-    examples: tuple[str, ...]
     overloads: tuple[Overload, ...]
     cost: Cost | None = None
     feature: str = ""
 
 
-def declare_function(
-    name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None, feature: str = ""
-) -> Function:
-    """Return a function for a `Library`. overloads: from `member` and `plain`. Other arguments are as in `Function`."""
-    return Function(name, doc, tuple(examples), overloads, cost, feature)
+def declare_function(name: str, *overloads: Overload, cost: Cost | None = None, feature: str = "") -> Function:
+    """Return a function for a `Library`. overloads: from `member` and `plain`. cost, feature: as in `Function`."""
+    return Function(name, overloads, cost, feature)
 
 
 def member(

@@ -8,52 +8,27 @@ from podless.cel.rules.rule import RULE
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 
-# the fields of the internal JSONSchemaProps in order: (name in Go, keyword, zero value)
-_FIELDS: tuple[tuple[str, str, Any], ...] = (
-    ("ID", "id", ""),
-    ("Schema", "$schema", ""),
-    ("Ref", "$ref", None),
-    ("Description", "description", ""),
-    ("Type", "type", ""),
-    ("Nullable", "nullable", False),
-    ("Format", "format", ""),
-    ("Title", "title", ""),
-    ("Default", "default", None),
-    ("Maximum", "maximum", None),
-    ("ExclusiveMaximum", "exclusiveMaximum", False),
-    ("Minimum", "minimum", None),
-    ("ExclusiveMinimum", "exclusiveMinimum", False),
-    ("MaxLength", "maxLength", None),
-    ("MinLength", "minLength", None),
-    ("Pattern", "pattern", ""),
-    ("MaxItems", "maxItems", None),
-    ("MinItems", "minItems", None),
-    ("UniqueItems", "uniqueItems", False),
-    ("MultipleOf", "multipleOf", None),
-    ("Enum", "enum", None),
-    ("MaxProperties", "maxProperties", None),
-    ("MinProperties", "minProperties", None),
-    ("Required", "required", None),
-    ("Items", "items", None),
-    ("AllOf", "allOf", None),
-    ("OneOf", "oneOf", None),
-    ("AnyOf", "anyOf", None),
-    ("Not", "not", None),
-    ("Properties", "properties", None),
-    ("AdditionalProperties", "additionalProperties", None),
-    ("PatternProperties", "patternProperties", None),
-    ("Dependencies", "dependencies", None),
-    ("AdditionalItems", "additionalItems", None),
-    ("Definitions", "definitions", None),
-    ("ExternalDocs", "externalDocs", None),
-    ("Example", "example", None),
-    ("XPreserveUnknownFields", "x-kubernetes-preserve-unknown-fields", None),
-    ("XEmbeddedResource", "x-kubernetes-embedded-resource", False),
-    ("XIntOrString", "x-kubernetes-int-or-string", False),
-    ("XListMapKeys", "x-kubernetes-list-map-keys", None),
-    ("XListType", "x-kubernetes-list-type", None),
-    ("XMapType", "x-kubernetes-map-type", None),
-    ("XValidations", "x-kubernetes-validations", None),
+# the keywords in the order of the internal JSONSchemaProps. "=": the zero value is "". "?": False. Others: None
+_KEYWORDS = """
+id= $schema= $ref description= type= nullable? format= title= default maximum exclusiveMaximum? minimum
+exclusiveMinimum? maxLength minLength pattern= maxItems minItems uniqueItems? multipleOf enum maxProperties
+minProperties required items allOf oneOf anyOf not properties additionalProperties patternProperties dependencies
+additionalItems definitions externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource?
+x-kubernetes-int-or-string? x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type
+x-kubernetes-validations
+"""
+
+
+def _name_field(keyword: str) -> str:
+    """Return the name of a keyword's field in Go."""
+    name = "".join(part[:1].upper() + part[1:] for part in keyword.replace("x-kubernetes", "x").strip("$").split("-"))
+    return "ID" if name == "Id" else name
+
+
+# (name in Go, keyword, zero value)
+_FIELDS: tuple[tuple[str, str, Any], ...] = tuple(
+    (_name_field(word.rstrip("=?")), word.rstrip("=?"), "" if word[-1] == "=" else False if word[-1] == "?" else None)
+    for word in _KEYWORDS.split()
 )
 
 

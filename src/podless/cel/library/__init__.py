@@ -1,4 +1,4 @@
-"""The functions of CEL, one library a file: declaration, implementation, examples and cost together."""
+"""The functions of CEL, one library a file: declaration, implementation and cost together."""
 
 from __future__ import annotations
 

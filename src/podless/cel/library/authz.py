@@ -28,16 +28,10 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _declare(
-    name: str,
-    doc: str,
-    target: Type,
-    args: tuple[Type, ...],
-    result: Type,
-    cost: Cost | None = None,
-    feature: str = "",
+    name: str, target: Type, args: tuple[Type, ...], result: Type, cost: Cost | None = None, feature: str = ""
 ) -> Function:
     overload = member(f"{target.name.rpartition('.')[2].lower()}_{name}", (target, *args), result, _method(name))
-    return declare_function(name, doc, (), overload, cost=cost or once(), feature=feature)
+    return declare_function(name, overload, cost=cost or once(), feature=feature)
 
 
 def _selected(length: Range) -> Range:
@@ -60,36 +54,20 @@ _ASKED = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
 LIBRARY = Library(
     "authz",
     (
-        _declare("path", "Asks about a path.", AUTHORIZER, _TEXT, PATH),
-        _declare("group", "Asks about a group of resources.", AUTHORIZER, _TEXT, GROUP),
-        _declare("serviceAccount", "Asks for a service account.", AUTHORIZER, (STRING, STRING), AUTHORIZER),
-        _declare("resource", "Asks about a resource.", GROUP, _TEXT, RESOURCE),
-        _declare("subresource", "Asks about a subresource.", RESOURCE, _TEXT, RESOURCE),
-        _declare("namespace", "Asks about a namespace.", RESOURCE, _TEXT, RESOURCE),
-        _declare("name", "Asks about one object.", RESOURCE, _TEXT, RESOURCE),
-        _declare(
-            "fieldSelector",
-            "Asks about objects with some fields.",
-            RESOURCE,
-            _TEXT,
-            RESOURCE,
-            _SELECTOR,
-            "AuthorizeWithSelectors",
-        ),
-        _declare(
-            "labelSelector",
-            "Asks about objects with some labels.",
-            RESOURCE,
-            _TEXT,
-            RESOURCE,
-            _SELECTOR,
-            "AuthorizeWithSelectors",
-        ),
-        _declare("check", "Asks about a verb.", PATH, _TEXT, DECISION, _ASKED),
-        _declare("check", "Asks about a verb.", RESOURCE, _TEXT, DECISION, _ASKED),
-        _declare("allowed", "Whether it is allowed.", DECISION, (), BOOL),
-        _declare("reason", "Why it is, or is not.", DECISION, (), STRING),
-        _declare("errored", "Whether the question failed.", DECISION, (), BOOL),
-        _declare("error", "Why the question failed.", DECISION, (), STRING),
+        _declare("path", AUTHORIZER, _TEXT, PATH),
+        _declare("group", AUTHORIZER, _TEXT, GROUP),
+        _declare("serviceAccount", AUTHORIZER, (STRING, STRING), AUTHORIZER),
+        _declare("resource", GROUP, _TEXT, RESOURCE),
+        _declare("subresource", RESOURCE, _TEXT, RESOURCE),
+        _declare("namespace", RESOURCE, _TEXT, RESOURCE),
+        _declare("name", RESOURCE, _TEXT, RESOURCE),
+        _declare("fieldSelector", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "AuthorizeWithSelectors"),
+        _declare("labelSelector", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "AuthorizeWithSelectors"),
+        _declare("check", PATH, _TEXT, DECISION, _ASKED),
+        _declare("check", RESOURCE, _TEXT, DECISION, _ASKED),
+        _declare("allowed", DECISION, (), BOOL),
+        _declare("reason", DECISION, (), STRING),
+        _declare("errored", DECISION, (), BOOL),
+        _declare("error", DECISION, (), STRING),
     ),
 )

@@ -100,28 +100,12 @@ LIBRARY = Library(
     (
         declare_function(
             "validate",
-            "None for a good text, else what is wrong with it.",
-            [
-                "!format.dns1123Label().validate('my-name').hasValue()",
-                "format.date().validate('x').value() == ['invalid date']",
-            ],
             member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate),
             cost=Cost(_estimate, _actual),
         ),
-        declare_function(
-            "format.named",
-            "A format by its name, if there is one.",
-            ["format.named('uuid').hasValue()"],
-            plain("format-named", (STRING,), optional(FORMAT), _named),
-            cost=once(),
-        ),
+        declare_function("format.named", plain("format-named", (STRING,), optional(FORMAT), _named), cost=once()),
         *(
-            declare_function(
-                f"format.{name}",
-                f"The format {name}.",
-                [f"format.{name}() == format.named('{name}').value()"],
-                plain(f"format.{name}", (), FORMAT, lambda found=found: found),
-            )
+            declare_function(f"format.{name}", plain(f"format.{name}", (), FORMAT, lambda found=found: found))
             for name, found in FORMATS.items()
         ),
     ),

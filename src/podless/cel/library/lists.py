@@ -11,18 +11,7 @@ from podless.cel import arithmetic, bounds, compare
 from podless.cel.decls import Library, Overload, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
-from podless.cel.sizes import (
-    MOST,
-    NEW_LIST,
-    ONE,
-    PER_CHARACTER,
-    Cost,
-    Estimate,
-    Range,
-    Site,
-    scale,
-    value_cost,
-)
+from podless.cel.sizes import MOST, NEW_LIST, ONE, PER_CHARACTER, Cost, Estimate, Range, Site, scale, value_cost
 from podless.cel.types import (
     BOOL,
     BYTES,
@@ -229,111 +218,55 @@ _THIRD = "CELListsV3"  # functions of version 3
 LIBRARY = Library(
     "lists",
     (
-        declare_function(
-            "isSorted",
-            "Whether no item is greater than the next.",
-            ["[1, 2, 2].isSorted()", "!['b', 'a'].isSorted()"],
-            *_typed("list_{}_is_sorted_bool", _sorted),
-            cost=_SCAN,
-        ),
+        declare_function("isSorted", *_typed("list_{}_is_sorted_bool", _sorted), cost=_SCAN),
         declare_function(
             "sum",
-            "The sum of all items.",
-            ["[1, 2].sum() == 3", "[1.5].sum() == 1.5"],
             *(
                 member(f"list_{kind.name}_sum_{kind.name}", (list_of(kind),), kind, _sum(_ZEROS[kind.name]))
                 for kind in (INT, UINT, DOUBLE, DURATION)
             ),
             cost=_SCAN,
         ),
+        declare_function("min", *_typed("list_{0}_min_{0}", _extreme("min", -1), True), cost=_SCAN),
+        declare_function("max", *_typed("list_{0}_max_{0}", _extreme("max", 1), True), cost=_SCAN),
+        declare_function("indexOf", member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _index), cost=_SCAN),
         declare_function(
-            "min",
-            "The least item.",
-            ["[2, 1].min() == 1"],
-            *_typed("list_{0}_min_{0}", _extreme("min", -1), True),
-            cost=_SCAN,
+            "lastIndexOf", member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _last_index), cost=_SCAN
         ),
         declare_function(
-            "max",
-            "The greatest item.",
-            ["[2, 1].max() == 2"],
-            *_typed("list_{0}_max_{0}", _extreme("max", 1), True),
-            cost=_SCAN,
-        ),
-        declare_function(
-            "indexOf",
-            "The place of the first equal item, or -1.",
-            ["[1, 2, 2].indexOf(2) == 1"],
-            member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _index),
-            cost=_SCAN,
-        ),
-        declare_function(
-            "lastIndexOf",
-            "The place of the last equal item, or -1.",
-            ["[1, 2, 2].lastIndexOf(2) == 2"],
-            member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _last_index),
-            cost=_SCAN,
-        ),
-        declare_function(
-            "slice",
-            "The items from a place to before another.",
-            ["[1, 2, 3].slice(1, 3) == [2, 3]"],
-            member("list_slice", (LIST_A, INT, INT), LIST_A, _slice),
-            cost=_OUTPUT,
-            feature=_THIRD,
+            "slice", member("list_slice", (LIST_A, INT, INT), LIST_A, _slice), cost=_OUTPUT, feature=_THIRD
         ),
         declare_function(
             "flatten",
-            "The items of inner lists, one level down or more.",
-            ["[[1], [2]].flatten() == [1, 2]", "[1, [2, [3]]].flatten(2) == [1, 2, 3]"],
             member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten),
             member("list_flatten_int", (LIST_DYN, INT), LIST_DYN, _flatten),
             cost=_FLATTEN,
             feature=_THIRD,
         ),
-        declare_function("sort", "The items in order.", ["[3, 1, 2].sort() == [1, 2, 3]"], *_sorts(), feature=_THIRD),
+        declare_function("sort", *_sorts(), feature=_THIRD),
+        declare_function("@sortByAssociatedKeys", *_associated(), feature=_THIRD),
         declare_function(
-            "@sortByAssociatedKeys",
-            "What sortBy stands for.",
-            ["['b', 'aa'].sortBy(e, -size(e)) == ['aa', 'b']"],
-            *_associated(),
-            feature=_THIRD,
-        ),
-        declare_function(
-            "lists.range",
-            "The numbers from 0 to before another.",
-            ["lists.range(3) == [0, 1, 2]"],
-            plain("lists_range", (INT,), list_of(INT), _range),
-            cost=_RANGE,
-            feature=_THIRD,
+            "lists.range", plain("lists_range", (INT,), list_of(INT), _range), cost=_RANGE, feature=_THIRD
         ),
         declare_function(
             "reverse",
-            "The items from the last to the first.",
-            ["[1, 2].reverse() == [2, 1]"],
             member("list_reverse", (LIST_A,), LIST_A, lambda items: items[::-1]),
             cost=_REVERSE,
             feature=_THIRD,
         ),
         declare_function(
             "distinct",
-            "Each item once.",
-            ["[1, 2, 1].distinct() == [1, 2]"],
             member("list_distinct", (LIST_A,), LIST_A, _distinct),
             cost=Cost(_distinct_estimate, _compared_actual(0)),
             feature=_THIRD,
         ),
         declare_function(
             "first",
-            "The first item if there is one.",
-            ["[1, 2].first().value() == 1"],
             member("list_first", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[0]) if items else NONE),
             feature=OPTIONALS,
         ),
         declare_function(
             "last",
-            "The last item if there is one.",
-            ["[1, 2].last().value() == 2"],
             member("list_last", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[-1]) if items else NONE),
             feature=OPTIONALS,
         ),

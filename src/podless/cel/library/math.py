@@ -31,7 +31,7 @@ def _pick(sign: int) -> Callable[..., Any]:
     return pick
 
 
-def _extreme(name: str, sign: int, doc: str, example: str) -> Function:
+def _extreme(name: str, sign: int) -> Function:
     pick = _pick(sign)
     forms = [plain(f"math_{name}_{kind.name}", (kind,), kind, pick) for kind in _NUMBERS]
     forms += [
@@ -41,7 +41,7 @@ def _extreme(name: str, sign: int, doc: str, example: str) -> Function:
     ]
     forms += [plain(f"math_{name}_list_{kind.name}", (list_of(kind),), kind, pick) for kind in _NUMBERS]
     forms += [plain(f"math_{name}_{count}", (DYN,) * count, DYN, pick) for count in range(3, 10)]
-    return declare_function(f"math.{name}", doc, [example], *forms)
+    return declare_function(f"math.{name}", *forms)
 
 
 def _abs(value: Any) -> Any:
@@ -105,82 +105,23 @@ _INTS = (INT, UINT)
 LIBRARY = Library(
     "math",
     (
-        _extreme("greatest", 1, "The greatest.", "math.greatest(1, 3, 2) == 3"),
-        _extreme("least", -1, "The least.", "math.least([2.0, 1.5]) == 1.5"),
-        declare_function(
-            "math.ceil",
-            "The next integer up.",
-            ["math.ceil(1.2) == 2.0"],
-            *_forms("ceil", (DOUBLE,), _whole(math.ceil)),
-        ),
-        declare_function(
-            "math.floor",
-            "The next integer down.",
-            ["math.floor(1.8) == 1.0"],
-            *_forms("floor", (DOUBLE,), _whole(math.floor)),
-        ),
-        declare_function(
-            "math.round",
-            "The nearest integer, halves away from 0.",
-            ["math.round(-1.5) == -2.0"],
-            *_forms("round", (DOUBLE,), _whole(_round)),
-        ),
-        declare_function(
-            "math.trunc",
-            "Without the fraction.",
-            ["math.trunc(-1.8) == -1.0"],
-            *_forms("trunc", (DOUBLE,), _whole(math.trunc)),
-        ),
-        declare_function(
-            "math.isInf",
-            "Whether it is infinite.",
-            ["math.isInf(1.0 / 0.0)"],
-            *_forms("isInf", (DOUBLE,), math.isinf, BOOL),
-        ),
-        declare_function(
-            "math.isNaN",
-            "Whether it is no number.",
-            ["math.isNaN(0.0 / 0.0)"],
-            *_forms("isNaN", (DOUBLE,), math.isnan, BOOL),
-        ),
-        declare_function(
-            "math.isFinite",
-            "Whether it is neither.",
-            ["math.isFinite(1.0)"],
-            *_forms("isFinite", (DOUBLE,), math.isfinite, BOOL),
-        ),
-        declare_function("math.abs", "Without its sign.", ["math.abs(-1) == 1"], *_forms("abs", _NUMBERS, _abs)),
-        declare_function("math.sign", "-1, 0 or 1.", ["math.sign(-2.5) == -1.0"], *_forms("sign", _NUMBERS, _sign)),
-        declare_function(
-            "math.sqrt", "The square root.", ["math.sqrt(81) == 9.0"], *_forms("sqrt", _NUMBERS, _sqrt, DOUBLE)
-        ),
-        declare_function(
-            "math.bitAnd",
-            "Bits in both.",
-            ["math.bitAnd(3, 2) == 2"],
-            *_forms("bitAnd", _INTS, _bits(lambda a, b: a & b), None, 2),
-        ),
-        declare_function(
-            "math.bitOr",
-            "Bits in either.",
-            ["math.bitOr(1, 2) == 3"],
-            *_forms("bitOr", _INTS, _bits(lambda a, b: a | b), None, 2),
-        ),
-        declare_function(
-            "math.bitXor",
-            "Bits in one only.",
-            ["math.bitXor(3, 2) == 1"],
-            *_forms("bitXor", _INTS, _bits(lambda a, b: a ^ b), None, 2),
-        ),
-        declare_function("math.bitNot", "Bits inverted.", ["math.bitNot(1) == -2"], *_forms("bitNot", _INTS, _not)),
-        declare_function(
-            "math.bitShiftLeft", "Bits to the left.", ["math.bitShiftLeft(1, 2) == 4"], *_shifts("bitShiftLeft", True)
-        ),
-        declare_function(
-            "math.bitShiftRight",
-            "Bits to the right.",
-            ["math.bitShiftRight(1024, 2) == 256"],
-            *_shifts("bitShiftRight", False),
-        ),
+        _extreme("greatest", 1),
+        _extreme("least", -1),
+        declare_function("math.ceil", *_forms("ceil", (DOUBLE,), _whole(math.ceil))),
+        declare_function("math.floor", *_forms("floor", (DOUBLE,), _whole(math.floor))),
+        declare_function("math.round", *_forms("round", (DOUBLE,), _whole(_round))),
+        declare_function("math.trunc", *_forms("trunc", (DOUBLE,), _whole(math.trunc))),
+        declare_function("math.isInf", *_forms("isInf", (DOUBLE,), math.isinf, BOOL)),
+        declare_function("math.isNaN", *_forms("isNaN", (DOUBLE,), math.isnan, BOOL)),
+        declare_function("math.isFinite", *_forms("isFinite", (DOUBLE,), math.isfinite, BOOL)),
+        declare_function("math.abs", *_forms("abs", _NUMBERS, _abs)),
+        declare_function("math.sign", *_forms("sign", _NUMBERS, _sign)),
+        declare_function("math.sqrt", *_forms("sqrt", _NUMBERS, _sqrt, DOUBLE)),
+        declare_function("math.bitAnd", *_forms("bitAnd", _INTS, _bits(lambda a, b: a & b), None, 2)),
+        declare_function("math.bitOr", *_forms("bitOr", _INTS, _bits(lambda a, b: a | b), None, 2)),
+        declare_function("math.bitXor", *_forms("bitXor", _INTS, _bits(lambda a, b: a ^ b), None, 2)),
+        declare_function("math.bitNot", *_forms("bitNot", _INTS, _not)),
+        declare_function("math.bitShiftLeft", *_shifts("bitShiftLeft", True)),
+        declare_function("math.bitShiftRight", *_shifts("bitShiftRight", False)),
     ),
 )

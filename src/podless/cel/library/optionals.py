@@ -43,62 +43,17 @@ SECOND = "CELOptionalsV2"  # functions of version 2 of optional types
 LIBRARY = Library(
     "optionals",
     (
+        declare_function("optional.of", plain("optional_of", (PARAM_A,), _OPT, Optional)),
+        declare_function("optional.ofNonZeroValue", plain("optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional)),
+        declare_function("optional.none", plain("optional_none", (), _OPT, lambda: NONE)),
+        declare_function("value", member("optional_value", (_OPT,), PARAM_A, _value)),
+        declare_function("hasValue", member("optional_hasValue", (_OPT,), BOOL, lambda value: value.present)),
+        declare_function("or", member("optional_or_optional", (_OPT, _OPT), _OPT, None)),
+        declare_function("orValue", member("optional_orValue_value", (_OPT, PARAM_A), PARAM_A, None)),
         declare_function(
-            "optional.of",
-            "A value that is there.",
-            ["optional.of(1).value() == 1"],
-            plain("optional_of", (PARAM_A,), _OPT, Optional),
+            "optional.unwrap", plain("optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap), feature=SECOND
         ),
-        declare_function(
-            "optional.ofNonZeroValue",
-            "A value that is there unless it is the zero of its type.",
-            ["!optional.ofNonZeroValue('').hasValue()", "optional.ofNonZeroValue(1).hasValue()"],
-            plain("optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional),
-        ),
-        declare_function(
-            "optional.none",
-            "No value.",
-            ["!optional.none().hasValue()"],
-            plain("optional_none", (), _OPT, lambda: NONE),
-        ),
-        declare_function(
-            "value",
-            "The value; an error if there is none.",
-            ["optional.of('a').value() == 'a'"],
-            member("optional_value", (_OPT,), PARAM_A, _value),
-        ),
-        declare_function(
-            "hasValue",
-            "Whether there is a value.",
-            ["optional.of(1).hasValue()"],
-            member("optional_hasValue", (_OPT,), BOOL, lambda value: value.present),
-        ),
-        declare_function(
-            "or",
-            "The first that has a value.",
-            ["optional.none().or(optional.of(1)).value() == 1"],
-            member("optional_or_optional", (_OPT, _OPT), _OPT, None),
-        ),
-        declare_function(
-            "orValue",
-            "The value, or another.",
-            ["optional.none().orValue(2) == 2"],
-            member("optional_orValue_value", (_OPT, PARAM_A), PARAM_A, None),
-        ),
-        declare_function(
-            "optional.unwrap",
-            "The values of those that have one.",
-            ["optional.unwrap([optional.of(1), optional.none()]) == [1]"],
-            plain("optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap),
-            feature=SECOND,
-        ),
-        declare_function(
-            "unwrapOpt",
-            "The values of those that have one.",
-            ["[optional.of(1), optional.none()].unwrapOpt() == [1]"],
-            member("optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap),
-            feature=SECOND,
-        ),
+        declare_function("unwrapOpt", member("optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap), feature=SECOND),
     ),
     {"optional_type": optional(DYN)},
 )

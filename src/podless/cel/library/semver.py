@@ -145,61 +145,33 @@ LIBRARY = Library(
     (
         declare_function(
             "semver",
-            "Reads a version.",
-            ["semver('1.2.3').minor() == 2", "semver('v1.02', true).minor() == 2"],
             plain("string_to_semver", (STRING,), SEMVER, parse_semver),
             plain("string_bool_to_semver", (STRING, BOOL), SEMVER, parse_semver),
             cost=_LOOK,
         ),
         declare_function(
             "isSemver",
-            "Whether a text is a version.",
-            ["isSemver('1.2.3-rc.1')", "!isSemver('1.2')"],
             plain("is_semver_string", (STRING,), BOOL, _is_semver),
             plain("is_semver_string_bool", (STRING, BOOL), BOOL, _is_semver),
             cost=_LOOK,
         ),
         declare_function(
             "isGreaterThan",
-            "Whether it is newer.",
-            ["semver('1.2.3').isGreaterThan(semver('1.2.3-rc.1'))"],
             member("semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0),
             cost=_ONE,
         ),
         declare_function(
-            "isLessThan",
-            "Whether it is older.",
-            ["semver('1.2.3').isLessThan(semver('1.10.0'))"],
-            member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0),
-            cost=_ONE,
+            "isLessThan", member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0), cost=_ONE
+        ),
+        declare_function("compareTo", member("semver_compare_to", _PAIR, INT, compare_versions), cost=_ONE),
+        declare_function(
+            "major", member("semver_major", (SEMVER,), INT, lambda value: _signed(value.numbers[0])), cost=_ONE
         ),
         declare_function(
-            "compareTo",
-            "-1, 0 or 1.",
-            ["semver('1.2.3').compareTo(semver('1.2.3')) == 0"],
-            member("semver_compare_to", _PAIR, INT, compare_versions),
-            cost=_ONE,
+            "minor", member("semver_minor", (SEMVER,), INT, lambda value: _signed(value.numbers[1])), cost=_ONE
         ),
         declare_function(
-            "major",
-            "The first number.",
-            ["semver('1.2.3').major() == 1"],
-            member("semver_major", (SEMVER,), INT, lambda value: _signed(value.numbers[0])),
-            cost=_ONE,
-        ),
-        declare_function(
-            "minor",
-            "The second number.",
-            ["semver('1.2.3').minor() == 2"],
-            member("semver_minor", (SEMVER,), INT, lambda value: _signed(value.numbers[1])),
-            cost=_ONE,
-        ),
-        declare_function(
-            "patch",
-            "The third number.",
-            ["semver('1.2.3').patch() == 3"],
-            member("semver_patch", (SEMVER,), INT, lambda value: _signed(value.numbers[2])),
-            cost=_ONE,
+            "patch", member("semver_patch", (SEMVER,), INT, lambda value: _signed(value.numbers[2])), cost=_ONE
         ),
     ),
     feature="CELSemver",

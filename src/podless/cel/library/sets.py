@@ -42,26 +42,12 @@ _PAIR = (LIST_A, LIST_A)
 LIBRARY = Library(
     "sets",
     (
+        declare_function("sets.contains", plain("list_sets_contains_list", _PAIR, BOOL, contains), cost=_cost(1)),
         declare_function(
-            "sets.contains",
-            "Whether the first has all items of the second.",
-            ["sets.contains([1, 2], [2])"],
-            plain("list_sets_contains_list", _PAIR, BOOL, contains),
-            cost=_cost(1),
+            "sets.equivalent", plain("list_sets_equivalent_list", _PAIR, BOOL, _equivalent), cost=_cost(2)
         ),
         declare_function(
-            "sets.equivalent",
-            "Whether both have the same items.",
-            ["sets.equivalent([1, 1, 2], [2, 1])"],
-            plain("list_sets_equivalent_list", _PAIR, BOOL, _equivalent),
-            cost=_cost(2),
-        ),
-        declare_function(
-            "sets.intersects",
-            "Whether both have an item in common.",
-            ["sets.intersects([1, 2], [2, 3])"],
-            plain("list_sets_intersects_list", _PAIR, BOOL, _intersects),
-            cost=_cost(1),
+            "sets.intersects", plain("list_sets_intersects_list", _PAIR, BOOL, _intersects), cost=_cost(1)
         ),
     ),
 )

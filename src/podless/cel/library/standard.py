@@ -245,52 +245,31 @@ LIBRARY = Library(
     (
         declare_function(
             "size",
-            "The number of characters, bytes, items or entries.",
-            ["size('ñb') == 2", "[1, 2].size() == 2", "{'a': 1}.size() == 1"],
             *(plain(f"size_{name}", (kind,), INT, _size) for name, kind in _SIZES),
             *(member(f"{name}_size", (kind,), INT, _size) for name, kind in _SIZES),
         ),
         declare_function(
             "contains",
-            "Whether a text has a part.",
-            ["'hello'.contains('ell')"],
             member("contains_string", (STRING, STRING), BOOL, lambda a, b: b in a),
             cost=Cost(_contained, _contained_actual),
         ),
         declare_function(
             "startsWith",
-            "Whether a text starts with another.",
-            ["'hello'.startsWith('he')"],
             member("starts_with_string", (STRING, STRING), BOOL, lambda a, b: a.startswith(b)),
             cost=_AFFIX,
         ),
         declare_function(
-            "endsWith",
-            "Whether a text ends with another.",
-            ["'hello'.endsWith('lo')"],
-            member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)),
-            cost=_AFFIX,
+            "endsWith", member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)), cost=_AFFIX
         ),
         declare_function(
             "matches",
-            "Whether a text has a part of a pattern's language (RE2).",
-            ["'hello'.matches('^h.*o$')", "matches('hello', 'l+')"],
             plain("matches", (STRING, STRING), BOOL, patterns.matches),
             member("matches_string", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
         ),
-        declare_function(
-            "type",
-            "The type of a value.",
-            ["type(1) == int", "type([]) == list"],
-            plain("type", (PARAM_A,), type_of(PARAM_A), access.type_of),
-        ),
-        declare_function(
-            "dyn", "The value, its type forgotten.", ["dyn(1) == 1.0"], plain("to_dyn", (PARAM_A,), DYN, lambda a: a)
-        ),
+        declare_function("type", plain("type", (PARAM_A,), type_of(PARAM_A), access.type_of)),
+        declare_function("dyn", plain("to_dyn", (PARAM_A,), DYN, lambda a: a)),
         declare_function(
             "int",
-            "Converts to int.",
-            ["int('42') == 42", "int(2.9) == 2", "int(timestamp(5)) == 5"],
             *(
                 plain(f"{name}_to_int64", (kind,), INT, to_int)
                 for name, kind in (
@@ -305,8 +284,6 @@ LIBRARY = Library(
         ),
         declare_function(
             "uint",
-            "Converts to uint.",
-            ["uint(3) == 3u"],
             *(
                 plain(f"{name}_to_uint64", (kind,), UINT, to_uint)
                 for name, kind in (("uint64", UINT), ("double", DOUBLE), ("int64", INT), ("string", STRING))
@@ -314,8 +291,6 @@ LIBRARY = Library(
         ),
         declare_function(
             "double",
-            "Converts to double.",
-            ["double('1.5') == 1.5"],
             *(
                 plain(f"{name}_to_double", (kind,), DOUBLE, to_double)
                 for name, kind in (("double", DOUBLE), ("int64", INT), ("string", STRING), ("uint64", UINT))
@@ -323,8 +298,6 @@ LIBRARY = Library(
         ),
         declare_function(
             "string",
-            "Converts to a text.",
-            ["string(1) == '1'", "string(1.0) == '1'", "string(b'ab') == 'ab'", "string(duration('90s')) == '90s'"],
             plain("string_to_string", (STRING,), STRING, to_string),
             plain("bool_to_string", (BOOL,), STRING, to_string),
             plain("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
@@ -341,22 +314,14 @@ LIBRARY = Library(
         ),
         declare_function(
             "bytes",
-            "Converts to bytes.",
-            ["bytes('ab') == b'ab'"],
             plain("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
             plain("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
         ),
         declare_function(
-            "bool",
-            "Converts to bool.",
-            ["bool('true')"],
-            plain("bool_to_bool", (BOOL,), BOOL, to_bool),
-            plain("string_to_bool", (STRING,), BOOL, to_bool),
+            "bool", plain("bool_to_bool", (BOOL,), BOOL, to_bool), plain("string_to_bool", (STRING,), BOOL, to_bool)
         ),
         declare_function(
             "timestamp",
-            "Converts to a timestamp.",
-            ["timestamp('1970-01-01T00:00:01Z') == timestamp(1)"],
             *(
                 plain(f"{name}_to_timestamp", (kind,), TIMESTAMP, to_timestamp)
                 for name, kind in (("timestamp", TIMESTAMP), ("int64", INT), ("string", STRING))
@@ -364,8 +329,6 @@ LIBRARY = Library(
         ),
         declare_function(
             "duration",
-            "Converts to a duration.",
-            ["duration('1h') == duration('60m')"],
             *(
                 plain(f"{name}_to_duration", (kind,), DURATION, to_duration)
                 for name, kind in (("duration", DURATION), ("int64", INT), ("string", STRING))

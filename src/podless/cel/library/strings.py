@@ -175,99 +175,54 @@ _QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 LIBRARY = Library(
     "strings",
     (
-        declare_function(
-            "charAt",
-            "The character at a place.",
-            ["'abc'.charAt(1) == 'b'", "'abc'.charAt(3) == ''"],
-            member("string_char_at_int", (STRING, INT), STRING, char_at),
-        ),
+        declare_function("charAt", member("string_char_at_int", (STRING, INT), STRING, char_at)),
         declare_function(
             "indexOf",
-            "Where a part first is.",
-            ["'hello'.indexOf('l') == 2", "'hello'.indexOf('l', 3) == 3"],
             member("string_index_of_string", (STRING, STRING), INT, index_of),
             member("string_index_of_string_int", (STRING, STRING, INT), INT, index_of),
             cost=_SEARCH,
         ),
         declare_function(
             "lastIndexOf",
-            "Where a part last is.",
-            ["'hello'.lastIndexOf('l') == 3"],
             member("string_last_index_of_string", (STRING, STRING), INT, last_index_of),
             member("string_last_index_of_string_int", (STRING, STRING, INT), INT, last_index_of),
             cost=_SEARCH,
         ),
         declare_function(
-            "lowerAscii",
-            "The letters A to Z in lower case.",
-            ["'ÀB'.lowerAscii() == 'Àb'"],
-            member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)),
-            cost=_SAME,
+            "lowerAscii", member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)), cost=_SAME
         ),
         declare_function(
-            "upperAscii",
-            "The letters a to z in upper case.",
-            ["'ab'.upperAscii() == 'AB'"],
-            member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)),
-            cost=_SAME,
+            "upperAscii", member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)), cost=_SAME
         ),
         declare_function(
             "replace",
-            "Another text in place of a part.",
-            ["'hello'.replace('l', 'L') == 'heLLo'", "'hello'.replace('l', 'L', 1) == 'heLlo'"],
             member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace),
             member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
             cost=Cost(_replaced, _twice),
         ),
         declare_function(
             "split",
-            "The parts between separators.",
-            ["'a,b'.split(',') == ['a', 'b']", "'ab'.split('', 1) == ['ab']"],
             member("string_split_string", (STRING, STRING), _STRINGS, split),
             member("string_split_string_int", (STRING, STRING, INT), _STRINGS, split),
             cost=Cost(_split, _twice),
         ),
         declare_function(
             "substring",
-            "The characters from a place to before another.",
-            ["'tacocat'.substring(4) == 'cat'"],
             member("string_substring_int", (STRING, INT), STRING, substring),
             member("string_substring_int_int", (STRING, INT, INT), STRING, substring),
             cost=_SAME,
         ),
-        declare_function(
-            "trim",
-            "Without white space at both ends.",
-            ["'  a '.trim() == 'a'"],
-            member("string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE)),
-            cost=_SAME,
-        ),
+        declare_function("trim", member("string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE)), cost=_SAME),
         declare_function(
             "join",
-            "All texts of a list in one.",
-            ["['a', 'b'].join('-') == 'a-b'"],
             member("list_join", (_STRINGS,), STRING, join),
             member("list_join_string", (_STRINGS, STRING), STRING, join),
             cost=Cost(_joined, _join_actual),
         ),
-        declare_function(
-            "strings.quote",
-            "The text in quotes, with escapes.",
-            [r"""strings.quote('a"b') == '"a\\"b"'"""],
-            plain("strings_quote", (STRING,), STRING, quote),
-            cost=_QUOTE,
-        ),
+        declare_function("strings.quote", plain("strings_quote", (STRING,), STRING, quote), cost=_QUOTE),
     ),
 )
 
 REVERSE = Library(
-    "strings 3",
-    (
-        declare_function(
-            "reverse",
-            "The characters from the last to the first.",
-            ["'abc'.reverse() == 'cba'"],
-            member("string_reverse", (STRING,), STRING, lambda a: a[::-1]),
-        ),
-    ),
+    "strings 3", (declare_function("reverse", member("string_reverse", (STRING,), STRING, lambda a: a[::-1])),)
 )

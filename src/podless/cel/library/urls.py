@@ -78,60 +78,17 @@ _ONE = once()
 LIBRARY = Library(
     "urls",
     (
+        declare_function("url", plain("string_to_url", (STRING,), URL_TYPE, _url), cost=traversal(sized=True)),
+        declare_function("isURL", plain("is_url_string", (STRING,), BOOL, is_url)),
+        declare_function("getScheme", member("url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme), cost=_ONE),
+        declare_function("getHost", member("url_get_host", (URL_TYPE,), STRING, lambda url: url.host), cost=_ONE),
+        declare_function("getHostname", member("url_get_hostname", (URL_TYPE,), STRING, _hostname), cost=_ONE),
+        declare_function("getPort", member("url_get_port", (URL_TYPE,), STRING, _port), cost=_ONE),
         declare_function(
-            "url",
-            "Reads a URL.",
-            ["url('https://a.b/c').getHost() == 'a.b'"],
-            plain("string_to_url", (STRING,), URL_TYPE, _url),
-            cost=traversal(sized=True),
+            "getEscapedPath", member("url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path), cost=_ONE
         ),
         declare_function(
-            "isURL",
-            "Whether a text is a URL.",
-            ["isURL('https://a.b/c')", "!isURL('a/b')"],
-            plain("is_url_string", (STRING,), BOOL, is_url),
-        ),
-        declare_function(
-            "getScheme",
-            "https and the like.",
-            ["url('https://a.b').getScheme() == 'https'"],
-            member("url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme),
-            cost=_ONE,
-        ),
-        declare_function(
-            "getHost",
-            "Host and port.",
-            ["url('https://a.b:80').getHost() == 'a.b:80'"],
-            member("url_get_host", (URL_TYPE,), STRING, lambda url: url.host),
-            cost=_ONE,
-        ),
-        declare_function(
-            "getHostname",
-            "The host without port and brackets.",
-            ["url('https://[::1]:80').getHostname() == '::1'"],
-            member("url_get_hostname", (URL_TYPE,), STRING, _hostname),
-            cost=_ONE,
-        ),
-        declare_function(
-            "getPort",
-            "The port, or ''.",
-            ["url('https://a.b:80').getPort() == '80'"],
-            member("url_get_port", (URL_TYPE,), STRING, _port),
-            cost=_ONE,
-        ),
-        declare_function(
-            "getEscapedPath",
-            "The path, escaped.",
-            ["url('https://a.b/c d').getEscapedPath() == '/c%20d'"],
-            member("url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path),
-            cost=_ONE,
-        ),
-        declare_function(
-            "getQuery",
-            "The values of each key.",
-            ["url('https://a.b?k=1&k=2').getQuery() == {'k': ['1', '2']}"],
-            member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _query),
-            cost=_ONE,
+            "getQuery", member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _query), cost=_ONE
         ),
     ),
 )

@@ -19,77 +19,51 @@ TEXT_OR_NULL = (types.STRING, types.NULL)
 OBJECT = (types.struct("Object"),)
 JSON_PATCHES = (types.list_of(types.struct("JSONPatch")),)
 
-_TEXT = types.STRING
-_TEXTS = types.list_of(_TEXT)
-_TEXT_MAP = types.map_of(_TEXT, _TEXT)
 VARIABLES = "kubernetes.variables"
 
 
-def _named(name: str) -> Type:
-    return types.struct(f"kubernetes.{name}")
-
-
-# struct type: its fields
-_STRUCTS: Mapping[str, Mapping[str, Type]] = {
-    "kubernetes.GroupVersionKind": {"group": _TEXT, "version": _TEXT, "kind": _TEXT},
-    "kubernetes.GroupVersionResource": {"group": _TEXT, "version": _TEXT, "resource": _TEXT},
-    "kubernetes.UserInfo": {
-        "username": _TEXT,
-        "uid": _TEXT,
-        "groups": _TEXTS,
-        "extra": types.map_of(_TEXT, _TEXTS),
-    },
-    "kubernetes.AdmissionRequest": {
-        "kind": _named("GroupVersionKind"),
-        "resource": _named("GroupVersionResource"),
-        "subResource": _TEXT,
-        "requestKind": _named("GroupVersionKind"),
-        "requestResource": _named("GroupVersionResource"),
-        "requestSubResource": _TEXT,
-        "name": _TEXT,
-        "namespace": _TEXT,
-        "operation": _TEXT,
-        "userInfo": _named("UserInfo"),
-        "dryRun": types.BOOL,
-        "options": DYN,
-    },
-    "kubernetes.NamespaceSpec": {"finalizers": _TEXTS},
-    "kubernetes.NamespaceCondition": {
-        "status": _TEXT,
-        "type": _TEXT,
-        "lastTransitionTime": TIMESTAMP,
-        "message": _TEXT,
-        "reason": _TEXT,
-    },
-    "kubernetes.NamespaceStatus": {"conditions": types.list_of(_named("NamespaceCondition")), "phase": _TEXT},
-    "kubernetes.NamespaceMetadata": {
-        "name": _TEXT,
-        "generateName": _TEXT,
-        "namespace": _TEXT,
-        "labels": _TEXT_MAP,
-        "annotations": _TEXT_MAP,
-        "UID": _TEXT,
-        "creationTimestamp": TIMESTAMP,
-        "deletionGracePeriodSeconds": INT,
-        "deletionTimestamp": TIMESTAMP,
-        "generation": INT,
-        "resourceVersion": _TEXT,
-        "finalizers": _TEXTS,
-    },
-    "kubernetes.Namespace": {
-        "metadata": _named("NamespaceMetadata"),
-        "spec": _named("NamespaceSpec"),
-        "status": _named("NamespaceStatus"),
-    },
+# struct: its fields as NAME:TYPE, where a NAME alone is a string
+_DECLARED = {
+    "GroupVersionKind": "group version kind",
+    "GroupVersionResource": "group version resource",
+    "UserInfo": "username uid groups:strings extra:extra",
+    "AdmissionRequest": (
+        "kind:GroupVersionKind resource:GroupVersionResource subResource requestKind:GroupVersionKind "
+        "requestResource:GroupVersionResource requestSubResource name namespace operation userInfo:UserInfo "
+        "dryRun:bool options:dyn"
+    ),
+    "NamespaceSpec": "finalizers:strings",
+    "NamespaceCondition": "status type lastTransitionTime:time message reason",
+    "NamespaceStatus": "conditions:conditions phase",
+    "NamespaceMetadata": (
+        "name generateName namespace labels:map annotations:map UID creationTimestamp:time "
+        "deletionGracePeriodSeconds:int deletionTimestamp:time generation:int resourceVersion finalizers:strings"
+    ),
+    "Namespace": "metadata:NamespaceMetadata spec:NamespaceSpec status:NamespaceStatus",
 }
-_PATCH: Mapping[str, Type] = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": DYN}
+_KINDS: Mapping[str, Type] = {name: types.struct(f"kubernetes.{name}") for name in _DECLARED} | {
+    "": types.STRING,
+    "bool": types.BOOL,
+    "int": INT,
+    "time": TIMESTAMP,
+    "dyn": DYN,
+    "strings": types.list_of(types.STRING),
+    "map": types.map_of(types.STRING, types.STRING),
+    "extra": types.map_of(types.STRING, types.list_of(types.STRING)),
+    "conditions": types.list_of(types.struct("kubernetes.NamespaceCondition")),
+}
+_STRUCTS: Mapping[str, Mapping[str, Type]] = {
+    f"kubernetes.{struct}": {name: _KINDS[kind] for name, _, kind in (word.partition(":") for word in text.split())}
+    for struct, text in _DECLARED.items()
+}
+_PATCH: Mapping[str, Type] = {**dict.fromkeys(("op", "path", "from"), types.STRING), "value": DYN}
 _NO_TYPE = Type("none", "")  # matches dyn only
 # variables of every expression
 ALWAYS: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
-    "namespaceObject": _named("Namespace"),
-    "request": _named("AdmissionRequest"),
+    "namespaceObject": _KINDS["Namespace"],
+    "request": _KINDS["AdmissionRequest"],
 }
 _ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE}
 
@@ -187,14 +161,14 @@ class Environment:
         return Expression(source, made, names)
 
 
-_DECLARED = frozenset(
+_DECLARABLE = frozenset(
     ("bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "uint", "list", "map", "dyn")
 )
 
 
 def declarable_type(kind: Type) -> Type:
     """Return the declared type of a variable: structs and similar types become dyn, also in lists and maps."""
-    if kind.kind not in _DECLARED or kind.name == "wrapper":
+    if kind.kind not in _DECLARABLE or kind.name == "wrapper":
         return DYN
     return replace(kind, params=tuple(map(declarable_type, kind.params))) if kind.params else kind
 
