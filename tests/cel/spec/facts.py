@@ -66,7 +66,7 @@ class Fact:
         given = self.given.get("functions")
         if not given:
             return library.all_libraries()
-        own = tuple(Function(name, "", (), tuple(_overload(each) for each in forms)) for name, forms in given.items())
+        own = tuple(Function(name, tuple(map(_overload, forms))) for name, forms in given.items())
         return Declarations((*library.all_libraries().libraries, Library("own", own)))
 
     @property
