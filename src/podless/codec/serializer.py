@@ -14,30 +14,10 @@ from typing import Any, Generic, TypeVar
 import orjson
 
 from podless.codec import gotext, jsonlarge, jsontext
-from podless.codec.jsontext import JSONError, YAMLError
+from podless.codec.jsontext import JSONError as JSONError
+from podless.codec.jsontext import YAMLError as YAMLError
 from podless.runtime.meter import charge
 from podless.runtime.sorting import sort_texts
-
-__all__ = [
-    "Floats",
-    "JSONError",
-    "Lazily",
-    "YAMLError",
-    "decode_json",
-    "decode_own",
-    "decode_yaml",
-    "encode_json",
-    "encode_sorted",
-    "encode_yaml",
-    "fit_bytes",
-    "has_nulls",
-    "hex_or_text",
-    "in_steps",
-    "looked_at",
-    "strict_text",
-    "too_deep",
-    "yaml_pieces",
-]
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]

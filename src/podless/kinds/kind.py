@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.kinds.scheme import NO_SCHEME, Scheme
 from podless.kinds.strategy import Strategy
-from podless.kinds.version import Column, Scale, Version
+from podless.kinds.version import Column as Column
+from podless.kinds.version import Scale as Scale
+from podless.kinds.version import Version as Version
 from podless.meta import gvk
 from podless.runtime.memo import draft_values, made_once, make_once
 from podless.structs import defaults, structs
@@ -21,18 +23,6 @@ from podless.structs import defaults, structs
 if TYPE_CHECKING:
     from podless.store.keys import Keys
     from podless.structs.structs import Struct
-
-__all__ = [
-    "VERBS",
-    "VERBS_TERMINATING",
-    "Column",
-    "Kind",
-    "Scale",
-    "Subresource",
-    "Version",
-    "is_same_kind",
-    "serve_versions",
-]
 
 T = TypeVar("T")
 

@@ -15,29 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
-from podless.structs.wire import ProtobufError, encode_field, encode_varint
+from podless.structs.wire import ProtobufError as ProtobufError
+from podless.structs.wire import encode_field, encode_varint
 
 if TYPE_CHECKING:
     from podless.structs.protobuf_messages import Messages
 
 LIST_META = load_struct("meta/v1", "ListMeta")
-
-__all__ = [
-    "MEDIA",
-    "PREFIX",
-    "STREAM",
-    "Envelope",
-    "ProtobufError",
-    "decode_message",
-    "encode_message",
-    "frame_event",
-    "open_envelope",
-    "pack_list",
-    "read_object",
-    "split_frames",
-    "wrap_message",
-    "write_object",
-]
 
 B = TypeVar("B", bytes, memoryview)
 
