@@ -149,27 +149,24 @@ _PERCENT = Syntax(
 )
 
 
+# each returns the faults of a text
+check_subdomain = _SUBDOMAIN.find_errors  # names of most objects, API groups
+label_1035 = _DNS_1035_LABEL.find_errors  # starts with a letter: plurals, versions, services
+label_value = _LABEL_VALUE.find_errors
+check_underscored_subdomain = _UNDERSCORED.find_errors  # with underscores in labels: DNS search paths
+check_header_name = _HEADER.find_errors
+check_percent = _PERCENT.find_errors  # such as 25%
+c_identifier = _IDENTIFIER.find_errors  # of any length
+long_name = _SUBDOMAIN_PREFIX.find_errors  # for fields with declarative validation, which reports the length in bytes
+check_wildcard_subdomain = _WILDCARD.find_errors  # such as *.example.com
+
+
 def check_label_name(value: str) -> list[str]:
     """Return the faults of an RFC 1123 label, such as a namespace's name."""
     errors = _DNS_1123_LABEL.find_errors(value)
     if errors and errors[-1] == _DNS_1123_LABEL.describe_syntax and _SUBDOMAIN.matches(value):
         errors[-1] = "must not contain dots"
     return errors
-
-
-def check_subdomain(value: str) -> list[str]:
-    """Return the faults of an RFC 1123 subdomain: the names of most objects, API groups."""
-    return _SUBDOMAIN.find_errors(value)
-
-
-def long_name(value: str) -> list[str]:
-    """Check a subdomain for fields with declarative validation, which reports its length in bytes."""
-    return _SUBDOMAIN_PREFIX.find_errors(value)
-
-
-def label_1035(value: str) -> list[str]:
-    """Return the faults of an RFC 1035 label, which starts with a letter: plurals, versions, services."""
-    return _DNS_1035_LABEL.find_errors(value)
 
 
 def qualified_name(value: str) -> list[str]:
@@ -188,11 +185,6 @@ def qualified_name(value: str) -> list[str]:
     return errors + [f"name part {text}" for text in _KEY_NAME.find_errors(name)]
 
 
-def label_value(value: str) -> list[str]:
-    """Validate the value of a label."""
-    return _LABEL_VALUE.find_errors(value)
-
-
 def config_key(value: str) -> list[str]:
     """Return the faults of a key in the data of a ConfigMap or Secret."""
     return [*_CONFIG_KEY.find_errors(value), *_backsteps(value)]
@@ -203,21 +195,6 @@ def _backsteps(value: str) -> list[str]:
     if value in (".", ".."):
         return [f"must not be '{value}'"]
     return ["must not start with '..'"] if value.startswith("..") else []
-
-
-def check_underscored_subdomain(value: str) -> list[str]:
-    """Return the faults of a subdomain whose labels may have underscores: DNS search paths."""
-    return _UNDERSCORED.find_errors(value)
-
-
-def c_identifier(value: str) -> list[str]:
-    """Return the faults of a C identifier of any length."""
-    return _IDENTIFIER.find_errors(value)
-
-
-def check_header_name(value: str) -> list[str]:
-    """Validate the name of an HTTP header."""
-    return _HEADER.find_errors(value)
 
 
 def check_variable_name(value: str) -> list[str]:
@@ -232,16 +209,6 @@ def check_variable_name(value: str) -> list[str]:
 def check_strict_variable_name(value: str) -> list[str]:
     """Return the faults of a variable's name without RelaxedEnvironmentVariableValidation."""
     return [*_STRICT_VARIABLE.find_errors(value), *_backsteps(value)]
-
-
-def check_wildcard_subdomain(value: str) -> list[str]:
-    """Return the faults of a wildcard subdomain, such as *.example.com."""
-    return _WILDCARD.find_errors(value)
-
-
-def check_percent(value: str) -> list[str]:
-    """Return the faults of a percentage, such as 25%."""
-    return _PERCENT.find_errors(value)
 
 
 def check_port_name(value: str) -> list[str]:
