@@ -34,10 +34,7 @@ def _page(
         queries=(),
         produces=produces,
         answer=answer,
-        codes=(200,),
         consumes=consumes,
-        body="",
-        required=False,
         gvk={},
     )
 

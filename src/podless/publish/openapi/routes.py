@@ -122,12 +122,12 @@ class PathOperation:
     tag: str
     queries: tuple[str, ...]
     produces: tuple[str, ...]
-    answer: str
-    codes: tuple[int, ...]
     consumes: tuple[str, ...]
-    body: str
-    required: bool
     gvk: dict[str, str]
+    answer: str = ""
+    codes: tuple[int, ...] = (200,)
+    body: str = ""
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +266,8 @@ class OperationsWriter:
             name=f"{action}{self.prefix}{name}",
             tag=self.tag,
             queries=tuple(_places(path)),
-            produces=("application/json", "application/yaml"),
-            answer="",
-            codes=(200,),
-            consumes=("application/json", "application/yaml"),
-            body="",
-            required=False,
+            produces=_JSON_YAML,
+            consumes=_JSON_YAML,
             gvk={**self.gvk, "kind": known.noun or self.kind.kind},
         )
 
@@ -290,11 +286,7 @@ class OperationsWriter:
             tag=self.tag,
             queries=tuple(sorted([*_places(path), *_options(of)], key=_order)),
             produces=("*/*",),
-            answer="",
-            codes=(200,),
             consumes=("*/*",),
-            body="",
-            required=False,
             gvk={"group": of.group, "version": of.storage_version, "kind": of.kind},
         )
 
