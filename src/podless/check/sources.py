@@ -14,12 +14,13 @@ from pathlib import Path
 from podless.codec.documents import SUFFIXES
 from podless.runtime.files import describe_fault
 from podless.runtime.inputs import BadInput, read_path, read_standard_input
+from podless.runtime.option import ReportedError
 
 STDIN = "-"
 _GIT = "git:"
 
 
-class CannotCheck(Exception):
+class CannotCheck(ReportedError):
     """The check could not be done. The text is one line."""
 
 

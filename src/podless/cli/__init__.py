@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
-from podless.runtime.option import suggest_name
+from podless.runtime.option import ReportedError, suggest_name
 from podless.version import __version__
 
 # in the order of the help text: servers, their data, their history, manifests
@@ -27,7 +27,7 @@ _MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}"
 
 # exit codes for invalid arguments: 2, except for commands that use 2 for something else
 _MISTAKES = {"plan": 1}
-# exit codes for files that cannot be used: 1, but for commands whose 1 says something else
+# exit codes of reported failures and for files that cannot be used: 1, but for commands whose 1 says something else
 _FAILURES = dict.fromkeys(("check", "compare", "test", "eval", "schema", "convert", "model", "crd", "explore"), 2)
 _INTERRUPTED = 130
 
@@ -95,6 +95,11 @@ def _run(given: list[str]) -> int:
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2
-    code: int = options.run(options)
+    code: int
+    try:
+        code = options.run(options)
+    except ReportedError as error:
+        print(f"podless: {error}", file=sys.stderr)
+        code = _FAILURES.get(given[0], 1)
     sys.stdout.flush()
     return code

@@ -16,8 +16,8 @@ import orjson
 from podless.check.findings import count_of
 from podless.cli.engine import DATABASE
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
-from podless.runtime.files import describe_fault
 from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input
+from podless.runtime.option import ReportedError
 from podless.store import StoreError
 from podless.store.contract import Author, Written
 from podless.store.keys import Stored
@@ -26,7 +26,7 @@ from podless.store.sqlite.copying import write_log
 _LINE = 32 << 20  # maximum bytes of a line; kube-apiserver accepts bodies of 3 MiB
 
 
-class BadLog(Exception):
+class BadLog(ReportedError):
     """A file is not an audit log. The text names the line."""
 
 
@@ -49,12 +49,6 @@ def run(options: argparse.Namespace) -> int:
         with tempfile.TemporaryDirectory(dir=options.data, prefix=".import-") as scratch:
             done = _import(options.paths, Path(scratch))
             (Path(scratch) / DATABASE).rename(path)
-    except BadLog as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-        return 1
     except (StoreError, sqlite3.Error) as error:
         print(f"podless: {options.data}: {error}", file=sys.stderr)
         return 1

@@ -18,12 +18,10 @@ from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.cluster import make_store
 from podless.history.moments import find_revision
-from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import retry_call
 from podless.remote.cluster import RemoteCluster, RemoteGone
 from podless.runtime.files import describe_fault
-from podless.runtime.option import StartError
 from podless.settings import ClusterSettings
 from podless.store import Compacted, InUse, Store, StoreError, backup
 from podless.store.engines import ENGINES
@@ -70,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
-    except (configs.BadKubeconfig, RemoteError, StartError, StoreError, ValueError) as error:
+    except ValueError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -75,15 +75,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, and print the report. Returns the exit code."""
-    try:
-        chosen = config.settle_settings(vars(options))
-        return _run(chosen)
-    except CannotCheck as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
-
-
-def _run(chosen: config.CheckSettings) -> int:
+    chosen = config.settle_settings(vars(options))
     from podless.check import run as checking
     from podless.check.output import render_report
     from podless.check.sources import find_sources, former_files

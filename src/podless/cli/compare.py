@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from podless.check.sources import CannotCheck
-from podless.runtime.option import StartError
 
 
 def add(commands: Any) -> None:
@@ -45,11 +43,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and print the findings."""
-    try:
-        return _compare_releases(options) if options.kubernetes_version else _compare_definitions(options)
-    except (CannotCheck, StartError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
+    return _compare_releases(options) if options.kubernetes_version else _compare_definitions(options)
 
 
 def _compare_releases(options: argparse.Namespace) -> int:

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             whole=not options.at,
             new=features.choose_release(options.kubernetes_version),
         )
-    except (CannotCheck, CelError) as error:
+    except CelError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
     if options.output == "json":

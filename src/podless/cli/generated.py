@@ -59,7 +59,7 @@ def run_generator(work: Callable[[], None]) -> int:
     """Run a generator, and print an error in one line. Returns the exit code."""
     try:
         work()
-    except (CannotCheck, ValueError) as error:
+    except ValueError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:

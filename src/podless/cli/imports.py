@@ -12,7 +12,7 @@ from typing import Any
 from podless.cli import access, auditlog
 from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
-from podless.cli.transfer.documents import BadDocument, Documents
+from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.load import EXISTING, Import
 from podless.cli.transfer.order import Filter, Order, read_definitions
 from podless.cli.transfer.resources import choose_kinds, discover_resources
@@ -20,7 +20,6 @@ from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
-from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
 from podless.version import __version__
 
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         wanted = Filter((), options.namespace, labels)
         with Documents(options.paths) as documents:
             return asyncio.run(_import(options, documents, wanted))
-    except (BadKubeconfig, BadDocument, BadRequest) as error:
+    except BadRequest as error:
         print(f"podless: {error}", file=sys.stderr)
     except RemoteError as error:
         print(f"podless: {error}; run it again to go on", file=sys.stderr)

@@ -14,16 +14,14 @@ import orjson
 
 from podless.auth.kubeconfig import by_certificate, by_token, make_kubeconfig
 from podless.cli.options import DefaultsFormatter
-from podless.http.tls import BadCertificate, Certificates
-from podless.remote import RemoteError
+from podless.http.tls import Certificates
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
-from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import describe_fault
+from podless.runtime.option import ReportedError
 from podless.version import __version__
 
 
-class Unusable(Exception):
+class Unusable(ReportedError):
     """The kubeconfig cannot be made. The text is one line."""
 
 
@@ -66,15 +64,7 @@ def _days(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Print the kubeconfig. Returns 1, with one line on standard error, if that fails."""
-    try:
-        text = build_kubeconfig(options)
-    except (Unusable, BadCertificate, BadKubeconfig, RemoteError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-        return 1
-    sys.stdout.write(text.decode())
+    sys.stdout.write(build_kubeconfig(options).decode())
     return 0
 
 

@@ -61,12 +61,8 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.names) == options.all:
         print("podless: name the definitions, or use --all", file=sys.stderr)
         return 2
-    try:
-        access = configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
-        return asyncio.run(_migrate(access, options.names))
-    except (configs.BadKubeconfig, RemoteError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
+    access = configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
+    return asyncio.run(_migrate(access, options.names))
 
 
 async def _migrate(access: configs.Access, names: list[str]) -> int:

@@ -14,8 +14,7 @@ from podless.cli import arguments, engine
 from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.controllers import leader
-from podless.runtime.files import describe_fault, make_private
-from podless.runtime.option import StartError
+from podless.runtime.files import make_private
 from podless.store import Store, StoreError, backup
 from podless.store.engines import ENGINES
 
@@ -58,12 +57,6 @@ def run(options: argparse.Namespace) -> int:
         asyncio.run(_run(options, told, store))
     except backup.BadBackup as error:
         print(f"podless: {options.file}: {error}", file=sys.stderr)
-        return 1
-    except (StoreError, StartError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     return 0
 

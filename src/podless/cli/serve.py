@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from podless.app import App, Settings, StartError, certificate_maker
+from podless.app import App, Settings, certificate_maker
 from podless.cli import options
 from podless.runtime import system
 from podless.runtime.collector import Collector
@@ -66,9 +66,6 @@ def run(given: argparse.Namespace) -> int:
             _certify(settings)
             with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
                 runner.run(_serve(settings))
-    except StartError as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
     finally:
         gc.enable()
     return 0

@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from podless.cli.access import DATA, choose_kubeconfig
 from podless.cli.options import DefaultsFormatter
-from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
 from podless.runtime import clock
@@ -37,11 +35,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the status. Returns 1, with a line on standard error, if the server does not answer."""
-    try:
-        told = asyncio.run(_ask(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
-    except (configs.BadKubeconfig, RemoteError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
+    told = asyncio.run(_ask(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
     print(json.dumps(told, indent=2) if options.output == "json" else _format_status(told))
     return 0
 

@@ -11,7 +11,6 @@ from typing import Any
 from podless.check.output import FORMS
 from podless.check.sources import CannotCheck
 from podless.cli import options
-from podless.runtime.option import StartError
 
 _OPTIONS = ("kubernetes_version", "feature_gates")  # options of the server that runs the suites
 
@@ -43,22 +42,18 @@ def run(given: argparse.Namespace) -> int:
     from podless.check.output import render_report
     from podless.check.sources import find_sources
 
-    try:
-        if given.schema:
-            print(json.dumps({"$schema": DIALECT, **convert_node(suites.SUITE)}, indent=2))
-            return 0
-        if given.init is not None:
-            print(initial.make_suite(given.init), end="")
-            return 0
-        if not given.paths:
-            raise CannotCheck("name the suites, or a definition with --init")
-        found = find_sources(given.paths)
-        report = suites.run_suites(found, options.read_some(given, _OPTIONS))
-        if not report.objects and not report.errors:
-            raise CannotCheck(f"{', '.join(given.paths)}: no tests found")
-    except (CannotCheck, StartError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
+    if given.schema:
+        print(json.dumps({"$schema": DIALECT, **convert_node(suites.SUITE)}, indent=2))
+        return 0
+    if given.init is not None:
+        print(initial.make_suite(given.init), end="")
+        return 0
+    if not given.paths:
+        raise CannotCheck("name the suites, or a definition with --init")
+    found = find_sources(given.paths)
+    report = suites.run_suites(found, options.read_some(given, _OPTIONS))
+    if not report.objects and not report.errors:
+        raise CannotCheck(f"{', '.join(given.paths)}: no tests found")
     texts = {source.name: source.read for source in found}
     if given.output != "text":
         print(render_report(report, given.output, lambda name: texts[name]()), end="")

@@ -24,6 +24,7 @@ from urllib.parse import quote, unquote, urlsplit
 from podless.codec import gotext, serializer
 from podless.offload.offloop import OffLoop
 from podless.runtime import clock
+from podless.runtime.option import ReportedError
 
 if TYPE_CHECKING:
     import aiohttp
@@ -84,7 +85,7 @@ _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _MEDIA = re.compile(rf'\s*+{_TOKEN}(?:/{_TOKEN})?\s*+(?:;\s*+{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+)*+;?\s*+')
 
 
-class RemoteError(Exception):
+class RemoteError(ReportedError):
     """A call failed. The text says why."""
 
 

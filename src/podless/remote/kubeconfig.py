@@ -16,6 +16,7 @@ from typing import Any
 from podless.codec import serializer
 from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
 from podless.remote.proxies import check_proxy, choose_proxy
+from podless.runtime.option import ReportedError
 
 _SHOWN = 10  # maximum names in an error
 _ELSEWHERE = ("auth-provider", "username")
@@ -23,7 +24,7 @@ _ELSEWHERE = ("auth-provider", "username")
 _TOLD = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
 
 
-class BadKubeconfig(Exception):
+class BadKubeconfig(ReportedError):
     """A kubeconfig is unusable; the text is one line for a user."""
 
 

@@ -11,7 +11,11 @@ from itertools import chain
 from typing import Any
 
 
-class StartError(Exception):
+class ReportedError(Exception):
+    """A failure that a command reports with this text, in one line, and an exit code of its own."""
+
+
+class StartError(ReportedError):
     """The server cannot start. The text is one line. All failures at the start raise it.
 
     why: the text without the name of the option at fault.

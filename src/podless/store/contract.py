@@ -12,11 +12,12 @@ from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
 from podless.runtime.histogram import Histogram
+from podless.runtime.option import ReportedError
 from podless.store import keys
 from podless.store.keys import Stored
 
 
-class StoreError(Exception):
+class StoreError(ReportedError):
     """The store cannot do what was requested. The text is one line."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -18,12 +18,11 @@ from podless.cli.transfer.resources import ServedResource, choose_resources, dis
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
 from podless.history.story import Paint, leave_plain
-from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.store import InUse, StoreError
+from podless.store import InUse
 from podless.version import __version__
 
 _PAGE = 200  # changes per response
@@ -63,28 +62,18 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
                 await folder.close()
         return await _connected(options, work)
 
-    return _run(settled)
+    return asyncio.run(settled())
 
 
 def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     """Run a command against the server. Returns 1, with one line on standard error, if that fails."""
-    return _run(lambda: _connected(options, work))
+    return asyncio.run(_connected(options, work))
 
 
 async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     given = choose_kubeconfig(options.data, options.kubeconfig)
     async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
         return await work(HistoryServer(cluster))
-
-
-def _run(work: Callable[[], Coroutine[None, None, int]]) -> int:
-    try:
-        return asyncio.run(work())
-    except (configs.BadKubeconfig, RemoteError, StoreError, Mistaken) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
 
 
 def query_of_moment(text: str) -> dict[str, str]:

@@ -7,9 +7,10 @@ from typing import Protocol
 
 from podless.cli.transfer.resources import ServedResource
 from podless.runtime.jsonobject import Object
+from podless.runtime.option import ReportedError
 
 
-class Mistaken(Exception):
+class Mistaken(ReportedError):
     """The arguments are invalid. The text is one line."""
 
 

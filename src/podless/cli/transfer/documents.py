@@ -15,13 +15,14 @@ from podless.codec import serializer
 from podless.codec.documents import SUFFIXES, split_documents
 from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input, read_pieces
 from podless.runtime.jsonobject import Object
+from podless.runtime.option import ReportedError
 
 _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
 _INPUT = 4 << 30  # maximum bytes of standard input, which is saved in a temporary file
 
 
-class BadDocument(Exception):
+class BadDocument(ReportedError):
     """A file cannot be read as objects. The text is one line, with the position."""
 
 
