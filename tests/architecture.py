@@ -339,7 +339,7 @@ def test_only_apis_names_a_release_of_kubernetes() -> None:
 
 
 # that read the tables, and Pod Security Standards, whose versions users name
-COMPARE_RELEASES = {"apis/features.py", "apis/gates.py", "apis/release.py", "apis/stored.py", "runtime/release.py"}
+COMPARE_RELEASES = {"apis/features.py", "apis/release.py", "apis/stored.py", "runtime/release.py"}
 COMPARE_RELEASES |= {"apis/policy/admission.py", "apis/policy/podsecuritystandards.py"}
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.apis.features import NAMES, choose_release, describe_ineffective
-from podless.apis.gates import GATES, FeatureGate
+from podless.apis.features import GATES, NAMES, FeatureGate, choose_release, describe_ineffective
 from podless.runtime.option import StartError
 from podless.structs.structfiles import FOLDER
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.podspec import reports
+from podless.apis.podspec import statuses
 
 RESOURCES = {"requests": {"a.b/c": "1"}, "claims": [{"name": "x"}]}
 SPEC: dict[str, Any] = {"containers": [{"name": "c", "resources": RESOURCES}]}
@@ -45,11 +45,11 @@ SPEC: dict[str, Any] = {"containers": [{"name": "c", "resources": RESOURCES}]}
     ],
 )
 def test_reports(status: dict[str, Any], fields: list[str]) -> None:
-    found = [*reports.validate_claims(status, SPEC), *reports.validate_containers(status, SPEC)]
+    found = [*statuses.validate_claims(status, SPEC), *statuses.validate_containers(status, SPEC)]
     assert [error.field for error in found] == [f"status.{name}" for name in fields]
 
 
 def test_users_come_before_resources() -> None:
     one = {"name": "c", "user": {"linux": {"uid": -1, "gid": 0}}, "allocatedResourcesStatus": [{"name": "no"}]}
-    found = reports.validate_containers({"containerStatuses": [one, one]}, SPEC)
+    found = statuses.validate_containers({"containerStatuses": [one, one]}, SPEC)
     assert [error.field.rpartition(".")[2] for error in found] == ["uid", "uid", "name", "name"]
