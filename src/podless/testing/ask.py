@@ -104,16 +104,27 @@ class Lines:
         self._stop()
 
 
-class Direct:
-    """The transport of podless.client to a server in this process, from any event loop.
-
-    loop, context: those of the server.
-    """
+class ServerLoop:
+    """Runs work on the event loop of a server, from any event loop. loop, context: those of the server."""
 
     def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context) -> None:
         self._app = app
         self._loop = loop
         self._context = context
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the server's loop, in its context."""
+
+        async def there() -> T:
+            return await self._loop.create_task(work, context=self._context.copy())
+
+        if asyncio.get_running_loop() is self._loop:
+            return await there()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))
+
+
+class Direct(ServerLoop):
+    """The transport of podless.client to a server in this process, from any event loop."""
 
     async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
         """Send a request and return the document of the answer. Raises Refused."""
@@ -128,13 +139,3 @@ class Direct:
                 yield event
         finally:
             self._loop.call_soon_threadsafe(lines.stop)
-
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the server's loop, in its context."""
-
-        async def there() -> T:
-            return await self._loop.create_task(work, context=self._context.copy())
-
-        if asyncio.get_running_loop() is self._loop:
-            return await there()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))

@@ -6,10 +6,8 @@ import asyncio
 import builtins
 import re
 import time
-from collections.abc import Coroutine
 from contextvars import Context
 from datetime import datetime
-from typing import Any, TypeVar
 
 from podless.app import App
 from podless.history.change import API_VERSION
@@ -19,14 +17,13 @@ from podless.meta import gvk
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 from podless.testing import snapshot
-from podless.testing.ask import AGENT, ask_app, path_of
+from podless.testing.ask import AGENT, ServerLoop, ask_app, path_of
 from podless.testing.history import Change, read_change
 from podless.testing.manifests import Manifests, read_manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Test, Wanted, wait_for
 
 Objects = list[Object]
-T = TypeVar("T")
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9.:-]*")  # matches possible names of objects
 _APPLY = "application/apply-patch+yaml"
@@ -38,7 +35,7 @@ class Missing(LookupError):
     """The server does not serve this kind."""
 
 
-class Client:
+class Client(ServerLoop):
     """A client that acts as the server's administrator.
 
     Kinds have the names that kubectl accepts: kind, plural, singular or short name, with a group after a dot if several
@@ -47,20 +44,8 @@ class Client:
     """
 
     def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: RecentRequests) -> None:
-        self._app = app
-        self._context = context
-        self._loop = loop
+        super().__init__(app, loop, context)
         self._requests = requests
-
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine on the server's loop, in its context."""
-
-        async def there() -> T:
-            return await self._loop.create_task(work, context=self._context.copy())
-
-        if asyncio.get_running_loop() is self._loop:
-            return await there()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))
 
     async def apply(
         self, manifests: Manifests, *, namespace: str = "default", manager: str = AGENT, subresource: str = ""
