@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,8 +17,7 @@ from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
 from podless.check.sources import CannotCheck, SourceFile
 from podless.cli.arguments import positive
-
-_EVERY = 0.1  # seconds between two updates of the progress line
+from podless.cli.progress import Progress
 
 
 def add(commands: Any) -> None:
@@ -86,13 +84,13 @@ def run(options: argparse.Namespace) -> int:
     known = _find_definitions(chosen)
     if chosen.explain_cost:
         return _explain([*known, *given], chosen)
-    progress = _Progress()
+    progress = Progress(elsewhere=False)
     report = checking.check_files(
         given,
         known=known,
         old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
         options=chosen.options(),
-        progress=progress.say,
+        progress=lambda done, total: progress.say(f"{done} of {total} files"),
     )
     progress.clear()
     texts = {source.name: source.read for source in given}
@@ -130,24 +128,3 @@ def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
         for cost in found:
             print(costs.format_cost(cost))
     return 1 if any(cost.error or cost.share > 1 for cost in found) else 0
-
-
-class _Progress:
-    """A progress line on standard error, if that is a terminal."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._last = time.monotonic()
-        self._shown = False
-
-    def say(self, done: int, total: int) -> None:
-        """Show the progress, at most every 0.1 s."""
-        now = time.monotonic()
-        if self._terminal and now - self._last > _EVERY:
-            self._last, self._shown = now, True
-            print(f"\r\x1b[K{done} of {total} files", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Erase the line."""
-        if self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

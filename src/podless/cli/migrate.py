@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from podless.check.findings import count_of
+from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import retry_call
@@ -30,7 +30,6 @@ _PAGE = 500  # objects per page of a list
 _TOGETHER = 16  # concurrent writes
 _TRIES = 20
 _SHOWN = 10  # maximum errors to print one by one
-_EVERY = 1.0  # seconds between two lines of progress
 
 
 def add(commands: Any) -> None:
@@ -66,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _migrate(access: configs.Access, names: list[str]) -> int:
-    progress = _Progress()
+    progress = Progress(sys.stdout)
     code = 0
     async with RemoteCluster(access, f"podless-migrate/{__version__}") as cluster:
         if not names:
@@ -199,29 +198,3 @@ def _versions(definition: Object) -> tuple[str, list[str]]:
     storage = next(version["name"] for version in definition["spec"]["versions"] if version["storage"])
     stored = definition.get("status", {}).get("storedVersions") or []
     return storage, [name for name in stored if name != storage]
-
-
-class _Progress:
-    """Progress on standard output: one line that is updated on a terminal, one line a second elsewhere."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stdout.isatty()
-        self._last = 0.0
-
-    def say(self, text: str) -> None:
-        """Show the progress, at most once in an interval."""
-        now = time.monotonic()
-        if now - self._last < (0.1 if self._terminal else _EVERY):
-            return
-        self._last = now
-        print(f"\r\x1b[K{text}" if self._terminal else text, end="" if self._terminal else "\n", flush=True)
-
-    def end(self, text: str) -> None:
-        """Show the result."""
-        self.clear()
-        print(text, flush=True)
-
-    def clear(self) -> None:
-        """Erase the progress line of a terminal."""
-        if self._terminal:
-            print("\r\x1b[K", end="", flush=True)

@@ -1,37 +1,40 @@
-"""Progress on standard error: one line that is updated on a terminal, one line a second elsewhere."""
+"""Progress of a command: one line that is updated on a terminal, one line a second elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import TextIO
 
 _TERMINAL, _ELSEWHERE = 0.1, 1.0  # seconds between two updates
+_ERASE = "\r\x1b[K"
 
 
 class Progress:
-    """Shows the progress of a command."""
+    """Shows the progress of a command. output: default standard error. elsewhere: also if that is no terminal."""
 
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+    def __init__(self, output: TextIO | None = None, *, elsewhere: bool = True) -> None:
+        self._output = output or sys.stderr
+        self._erase = _ERASE if self._output.isatty() else ""
+        self._elsewhere = elsewhere
         self._last = 0.0
 
     def say(self, text: str) -> None:
         """Show the progress, at most once in an interval."""
         now = time.monotonic()
-        if now - self._last >= (_TERMINAL if self._terminal else _ELSEWHERE):
+        if (self._erase or self._elsewhere) and now - self._last >= (_TERMINAL if self._erase else _ELSEWHERE):
             self._last = now
-            start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
-            print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
+            print(f"{self._erase}{text}", end="" if self._erase else "\n", file=self._output, flush=True)
 
     def clear(self) -> None:
         """Erase the progress line of a terminal, before other output."""
-        if self._terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if self._erase:
+            print(self._erase, end="", file=self._output, flush=True)
 
     def line(self, text: str) -> None:
         """Print a permanent line, such as an error."""
-        print(f"\r\x1b[Kpodless: {text}" if self._terminal else f"podless: {text}", file=sys.stderr, flush=True)
+        self.end(f"podless: {text}")
 
     def end(self, text: str) -> None:
         """Show the result."""
-        print(f"\r\x1b[K{text}" if self._terminal else text, file=sys.stderr, flush=True)
+        print(f"{self._erase}{text}", file=self._output, flush=True)
