@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.http import lists
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.outgoing import Outgoing, StreamSink
@@ -170,6 +171,25 @@ def test_answers_of_one_user_make_one_row_at_a_time_and_each_once(
         connection.close()
     assert sorted(made[0]) == names()
     assert max(made[1]) == 1
+
+
+def test_equal_lists_at_the_same_time_convert_each_object_once(
+    client: Client, count: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converted = []
+    real = view._read_as_version
+
+    def read(*about: Any) -> Any:
+        converted.append(about)
+        return real(*about)
+
+    forget(client)
+    monkeypatch.setattr(lists, "LONG", 8)
+    monkeypatch.setattr(view, "_read_as_version", read)
+    for connection, answer in open_all(client, 6, PATH.format("v2"), Accept=JSON):
+        assert len(json.loads(answer.read())["items"]) == MANY
+        connection.close()
+    assert len(converted) == MANY
 
 
 def test_watches_of_many_users_share_the_row_of_an_event(

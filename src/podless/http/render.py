@@ -125,8 +125,10 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
             else:
                 view.encode_body(kind, version, entry)
 
-    async for some in api.pace.iterate_slices(call.user.name, left):
-        await api.off_loop.slices.run(make, some)
+    if left:
+        async with api.pace.lock_of(call.user.name):  # equal lists at the same time find what the first one makes
+            async for some in api.pace.iterate_slices(call.user.name, left):
+                await api.off_loop.slices.run(make, some)
     order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
         look = order  # mypy does not narrow `order` inside the function
