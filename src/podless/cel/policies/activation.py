@@ -44,10 +44,10 @@ class _Variables(Fields):
         return name in self._activation.variables
 
     def __getitem__(self, name: str) -> Any:
-        known = self._activation.known
-        if name not in known:
-            known[name] = self._find(name)
-        found = known[name]
+        activation = self._activation
+        if name not in activation.known:
+            activation.known[name] = self._find(name)
+        found = activation.known[name]
         if isinstance(found, EvaluationError):
             raise EvaluationError(str(found))
         return found
