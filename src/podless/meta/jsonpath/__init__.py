@@ -17,7 +17,7 @@ from podless.runtime.meter import charge, each
 
 _CACHED = 4096
 _PART = 512  # values examined between two charges
-_PLAIN = re.compile(r"(?:\.[A-Za-z]+)+")  # matches most paths: only names of fields
+_PLAIN = re.compile(r"(?:\.[A-Za-z]++)++")  # matches most paths: only names of fields
 
 
 class Searched:

@@ -19,9 +19,9 @@ from podless.meta.jsonpath.steps import (
 )
 from podless.runtime.meter import each
 
-_KEY = re.compile(r"'([^']*)'")
-_FILTER = re.compile(r"([^!<>=]++)([!<>=]+)(.+)")
-_NUMBER = re.compile(r"[-+]?[0-9.]*")
+_KEY = re.compile(r"'([^']*+)'")
+_FILTER = re.compile(r"([^!<>=]++)([!<>=]++)(.*+)")
+_NUMBER = re.compile(r"[-+]?[0-9.]*+")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
 _ENDS = frozenset(" \t\r\n.,[]$@{}")
@@ -168,10 +168,13 @@ class TemplateParser:
         if self.text[self.pos : self.pos + 1] != "]":
             raise ValueError("unclosed array expect ]")
         self.pos += 1
-        parts = _FILTER.fullmatch(text)
-        if not parts:
-            return make_existence_filter(_nested(text))
-        return make_comparison(_nested(parts[1]), parts[2], _nested(parts[3]))
+        if parts := _FILTER.fullmatch(text):
+            left, operator, right = parts.groups()
+            if not right:  # the last sign of the operator is the operand then
+                operator, right = operator[:-1], operator[-1]
+            if operator:
+                return make_comparison(_nested(left), operator, _nested(right))
+        return make_existence_filter(_nested(text))
 
 
 def _nested(text: str) -> list[Step]:

@@ -15,7 +15,7 @@ Step = Callable[[Values], Values]
 # maximum values: unions and descents can multiply them
 _MOST = 1 << 20
 _PART = 512  # values examined between two charges
-_SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
+_SLICE = re.compile(r"(-?[0-9]*+)(:-?[0-9]*+)?(:-?[0-9]*+)?")
 
 
 class PathFault(Exception):
