@@ -592,7 +592,6 @@ CACHING = {
     "auth/certificates.py": "of the loop",
     "http/openapi.py": "of the loop",
     "console/assets.py": "of the loop",
-    "cel/policies/activation.py": "of one evaluation",
     "models/objects.py": "the classes of a program",
     "check/places.py": "one file",
     "check/run.py": "one run of the checker",
