@@ -248,9 +248,13 @@ def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (["serve", "--prot", "1"], 2, "podless serve: unrecognized arguments: --prot 1; see podless serve --help\n"),
+        (
+            ["serve", "--prot", "1"],
+            2,
+            "unrecognized arguments: --prot 1; did you mean --port?; see podless serve --help\n",
+        ),
         (["serve", "--port", "x"], 2, "expected a port from 0 to 65535; see podless serve --help\n"),
-        (["sreve"], 2, "invalid choice: 'sreve'"),
+        (["sreve"], 2, "podless: unknown command 'sreve'; did you mean serve?"),
         (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file requires --audit-log-path\n"),
         (["serve", "--tls-cert-file", "c.pem"], 1, "--tls-cert-file and --tls-private-key-file require each other\n"),
         (["serve", "--history", "1d"], 2, "expected a duration such as 1h, 30m or 1h30m; see podless serve --help\n"),

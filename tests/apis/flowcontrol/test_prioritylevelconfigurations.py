@@ -73,7 +73,7 @@ def test_conditions_have_types_of_their_own(kind: Kind) -> None:
     found = reported(kind, {}, {"conditions": [{"type": "A"}, {"type": "A"}, {"status": "True"}]})
     assert found == [
         'status.conditions[1].type: Duplicate value: "A"',
-        "status.conditions[2].type: Required value",
+        "status.conditions[2].type: Required value: must not be empty",
     ]
 
 

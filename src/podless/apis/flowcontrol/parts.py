@@ -13,7 +13,6 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.release import has
 
 
 class FlowStrategy(SpecStrategy):
@@ -37,4 +36,4 @@ def validate_conditions(obj: Object) -> Iterator[FieldError]:
         name, path = condition.get("type") or "", f"status.conditions[{place}].type"
         yield from checks.validate_unique(path, name, seen)
         if not name:
-            yield field.required(path, "" if has("RequiredFlowTypes") else "must not be empty")
+            yield field.required(path, "must not be empty")

@@ -15,7 +15,6 @@ from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
-from podless.runtime.release import has
 from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -102,7 +101,7 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
         else:
             yield from _limits(limited, "spec.limited")
     else:
-        yield from checks.validate_enum("spec.type", sort, (_EXEMPT, _LIMITED), needed=has("RequiredFlowTypes"))
+        yield field.not_supported("spec.type", sort, (_EXEMPT, _LIMITED))
 
 
 def _shares(given: Object, path: str) -> Iterator[FieldError]:
@@ -132,7 +131,7 @@ def _answered(response: Object, path: str) -> Iterator[FieldError]:
             text = "must be nil if limited.limitResponse.type is not Limited"
             yield field.forbidden(f"{path}.queuing", text)
     elif sort != _QUEUE:
-        yield from checks.validate_enum(f"{path}.type", sort, (_QUEUE, _REJECT), needed=has("RequiredFlowTypes"))
+        yield field.not_supported(f"{path}.type", sort, (_QUEUE, _REJECT))
     elif queuing is None:
         text = "must not be empty if limited.limitResponse.type is Limited"
         yield field.required(f"{path}.queuing", text)
