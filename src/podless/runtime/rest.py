@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 _TURNS: Final = 8  # iterations of the loop between two pieces; an empty one takes about 2 us
-_LONG: Final = 0.002  # seconds; after a longer piece iterations alone are not enough
+_LONG: Final = 0.004  # seconds; after a longer piece iterations alone are not enough
 _LITTLE: Final = 0.0001  # seconds of processor time of all these iterations if they are empty
 _ACTIVE: Final = 0.05  # seconds for which other work counts as active after it was last seen
 
