@@ -8,6 +8,7 @@ from typing import NamedTuple
 from podless.apis.core.group import ENDPOINTS, NODES, PODS, SERVICES
 from podless.apis.discovery.group import ENDPOINT_SLICES
 from podless.apis.podspec.amounts import is_sidecar
+from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
@@ -15,6 +16,7 @@ from podless.controllers.workloads import ask, pods
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
 
 _SERVICE = "kubernetes.io/service-name"
 _HEADLESS, _ZONE = "service.kubernetes.io/headless", "topology.kubernetes.io/zone"
@@ -22,6 +24,8 @@ _OF_ENDPOINTS = "endpoints.kubernetes.io/managed-by"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
 _SLICES = "endpointslice-controller.k8s.io"  # the name of the real controller, which clients look for
 _MOST = 1000  # maximum addresses
+_DECODE = 16  # steps of decoding a pod
+_Target = tuple[str | int | None, str]
 
 
 class _PortGroup(NamedTuple):
@@ -58,24 +62,14 @@ class ServiceEndpoints(Controller):
         selector = service["spec"].get("selector")
         if not selector or service["spec"].get("type") == "ExternalName":
             return
-        groups = _group_by_ports(service, await self._find_pods(service))
-        await self._put_object(ENDPOINTS, _endpoints(service, groups))
+        run, scope = self.api.off_loop.run_in_slices, PODS.keys.scope(service["metadata"]["namespace"])
+        entries = (await self.api.load_collection(PODS)).entries_under(scope)[0]
+        groups = await run(_group_by_ports, service, await run(_find_pods, service, entries))
+        await self._put_object(ENDPOINTS, await run(_endpoints, service, groups))
         nodes = await self.api.load_collection(NODES)
-        wanted = [_slice(service, number, group, nodes) for number, group in enumerate(groups, 1)]
-        for one in wanted:
-            await self._put_object(ENDPOINT_SLICES, one)
-        await self._drop_slices(service, len(wanted))
-
-    async def _find_pods(self, service: Object) -> list[Object]:
-        """Return the pods that a Service selects, that have an IPv4 address and have not finished."""
-        selector, found = service["spec"]["selector"], []
-        scope = PODS.keys.scope(service["metadata"]["namespace"])
-        for one in (await self.api.load_collection(PODS)).entries_under(scope)[0]:
-            pod = one.decode()
-            labels, address = pod["metadata"].get("labels") or {}, (pod.get("status") or {}).get("podIP", ":")
-            if selector.items() <= labels.items() and not pods.is_ended(pod) and ":" not in address:
-                found.append(pod)
-        return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))[:_MOST]
+        for number, group in enumerate(groups, 1):
+            await self._put_object(ENDPOINT_SLICES, await run(_slice, service, number, group, nodes))
+        await self._drop_slices(service, len(groups))
 
     async def _drop_slices(self, service: Object, kept: int) -> None:
         """Delete the slices beyond a number."""
@@ -104,26 +98,50 @@ class ServiceEndpoints(Controller):
             await ask.change_object(self.api, kind, known, changes)
 
 
+def _find_pods(service: Object, entries: Sequence[Entry]) -> list[Object]:
+    """Return the pods that a Service selects, that have an IPv4 address and have not finished."""
+    selector, found = service["spec"]["selector"], []
+    for entry in entries:
+        charge(_DECODE)
+        pod = entry.decode()
+        labels, address = pod["metadata"].get("labels") or {}, (pod.get("status") or {}).get("podIP", ":")
+        if selector.items() <= labels.items() and not pods.is_ended(pod) and ":" not in address:
+            found.append(pod)
+    return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))[:_MOST]
+
+
 def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:
     """Return the pods by their port numbers, at least one group."""
-    groups: dict[str, _PortGroup] = {}
+    targets = set(map(_target, service["spec"].get("ports") or ()))
+    groups: dict[frozenset[tuple[_Target, int]], _PortGroup] = {}
     for pod in chosen:
-        ports = _ports(service, pod)
-        groups.setdefault(str(ports), _PortGroup(ports, [])).pods.append(pod)
+        named = _named_ports(pod)
+        known = frozenset((key, named[key]) for key in named.keys() & targets)
+        if known not in groups:
+            groups[known] = _PortGroup(_ports(service, named), [])
+        groups[known].pods.append(pod)
     return list(groups.values()) or [_PortGroup([], [])]
 
 
-def _ports(service: Object, pod: Object) -> list[Object]:
-    """Return the ports of a Service with the numbers that they have in a pod."""
+def _target(port: Object) -> _Target:
+    """Return the port of pods that a port of a Service stands for: number or name, and protocol."""
+    return port.get("targetPort") or port["port"], port.get("protocol") or "TCP"
+
+
+def _named_ports(pod: Object) -> dict[_Target, int]:
+    """Return the numbers of a pod's ports by name and protocol."""
     given = [*pod["spec"]["containers"], *filter(is_sidecar, pod["spec"].get("initContainers") or ())]
-    named = {
-        (one.get("name"), one.get("protocol") or "TCP"): one["containerPort"]
-        for each in given
-        for one in each.get("ports") or ()
-    }
+    ports = [port for container in given for port in container.get("ports") or ()]
+    charge(len(given) + len(ports))
+    return {(one.get("name"), one.get("protocol") or "TCP"): one["containerPort"] for one in ports}
+
+
+def _ports(service: Object, named: dict[_Target, int]) -> list[Object]:
+    """Return the ports of a Service with the numbers that they have in a pod. named: the ports of the pod."""
     found: list[Object] = []
     for port in service["spec"].get("ports") or ():
-        target, protocol = port.get("targetPort") or port["port"], port.get("protocol") or "TCP"
+        charge(1)
+        target, protocol = _target(port)
         number = named.get((target, protocol)) if isinstance(target, str) else target
         if number is not None:
             kept = {name: port[name] for name in ("name", "appProtocol") if port.get(name)}
@@ -155,6 +173,7 @@ def _endpoints(service: Object, groups: list[_PortGroup]) -> Object:
     subsets: list[Object] = []
     for ports, chosen in groups:
         sides: dict[str, list[Object]] = {}
+        charge(len(chosen))
         for pod in chosen if ports or not spec.get("ports") else ():
             if early or not pods.is_terminating(pod):
                 side = "addresses" if early or pods.is_ready(pod) else "notReadyAddresses"
@@ -177,7 +196,9 @@ def _slice(service: Object, number: int, group: _PortGroup, nodes: WatchCache) -
     labels = {**_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICES}
     head = {"name": _slice_name(service, number), "namespace": metadata["namespace"], "labels": labels}
     found: list[Object] = []
+    charge(len(group.ports))
     for pod in group.pods:
+        charge(1)
         serving, going = pods.is_ready(pod), pods.is_terminating(pod)
         conditions = {"ready": early or (serving and not going), "serving": serving, "terminating": going}
         one = {"addresses": [pod["status"]["podIP"]], "conditions": conditions, **_address(service, pod)}
