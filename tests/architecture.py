@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "podless"
 # from the door to the foundation; a layer may import what stands below it
 LAYERS = [
@@ -62,6 +60,12 @@ def parsed(file: pathlib.Path) -> ast.Module:
     return ast.parse(file.read_text())
 
 
+@functools.cache
+def nodes_of(file: pathlib.Path) -> list[ast.AST]:
+    """All nodes of a file: to walk a tree takes ten times as long as to read this list."""
+    return [*ast.walk(parsed(file))]
+
+
 def layer_of(parts: Sequence[str]) -> str:
     """The layer of a module; the admission plugins in apis/ are one of their own, above what they plug into."""
     return "plugins" if parts[0] == "apis" and "admission" in parts[1:] else parts[0]
@@ -74,7 +78,7 @@ def layer(file: pathlib.Path) -> str:
 def imports(file: pathlib.Path) -> set[str]:
     """The layers that a file imports, TYPE_CHECKING blocks and function bodies included."""
     found = set()
-    for node in ast.walk(parsed(file)):
+    for node in nodes_of(file):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: relative import"
             if (node.module or "") == "podless":
@@ -157,15 +161,14 @@ def imported(known: dict[str, pathlib.Path], module: str, *, deferred: bool) -> 
 
     def nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
         for node in body:
-            if deferred:
-                yield from ast.walk(node)
-            elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
                 yield from nodes(node.orelse)
             elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 yield from ast.walk(node)
 
+    file = known[module]
     found = set()
-    for node in nodes(parsed(known[module]).body):
+    for node in nodes_of(file) if deferred else nodes(parsed(file).body):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "podless":
             base = (node.module or "").removeprefix("podless").removeprefix(".")
             for alias in node.names:
@@ -201,7 +204,7 @@ def test_imports_form_no_circle(deferred: bool) -> None:
 
 def constructs(file: pathlib.Path) -> set[str]:
     """The names of what a file calls, as far as they are plain names."""
-    calls = (node.func for node in ast.walk(parsed(file)) if isinstance(node, ast.Call))
+    calls = (node.func for node in nodes_of(file) if isinstance(node, ast.Call))
     return {func.id for func in calls if isinstance(func, ast.Name)}
 
 
@@ -249,35 +252,33 @@ def dotted(node: ast.AST, names: dict[str, str]) -> str:
     return ""
 
 
-def uses(tree: ast.Module) -> Iterator[tuple[str, int, int | None]]:
+def uses(nodes: list[ast.AST]) -> Iterator[tuple[str, int, int | None]]:
     """What is named of other modules: its name, the line, and the arguments where it is called."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.asname or alias.name.split(".")[0]: alias.name for alias in node.names if alias.asname}
             names |= {alias.name.split(".")[0]: alias.name.split(".")[0] for alias in node.names if not alias.asname}
         elif isinstance(node, ast.ImportFrom):
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    calls = {
-        id(node.func): len(node.args) + len(node.keywords) for node in ast.walk(tree) if isinstance(node, ast.Call)
-    }
-    for node in ast.walk(tree):
+    calls = {id(node.func): len(node.args) + len(node.keywords) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
         if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node, names)):
             yield name, node.lineno, calls.get(id(node))
 
 
-def times_of_day(tree: ast.Module) -> list[str]:
+def times_of_day(nodes: list[ast.AST]) -> list[str]:
     """Where the machine is asked for the time of day."""
     return [
         f"{line}: {name}"
-        for name, line, given in uses(tree)
+        for name, line, given in uses(nodes)
         if name in TIME_OF_DAY and (given is None or given < TIME_OF_DAY[name])
     ]
 
 
 def test_only_the_clock_asks_the_machine_for_the_time_of_day() -> None:
     """A test that moves a server's clock moves all of the server: `podless.runtime.clock` gives the time."""
-    found = {str(file.relative_to(SOURCE)): times_of_day(parsed(file)) for file in FILES}
+    found = {str(file.relative_to(SOURCE)): times_of_day(nodes_of(file)) for file in FILES}
     assert found.pop("runtime/clock.py")
     wrong = [f"{file}:{line}" for file, lines in found.items() for line in lines]
     assert not wrong, "\n".join(wrong)
@@ -287,7 +288,7 @@ def test_only_these_ask_for_the_time_that_no_test_moves() -> None:
     asking = {
         str(file.relative_to(SOURCE))
         for file in FILES
-        if any(name == "podless.runtime.clock.wall_time" for name, _, _ in uses(parsed(file)))
+        if any(name == "podless.runtime.clock.wall_time" for name, _, _ in uses(nodes_of(file)))
     }
     assert asking == {*WALL}
 
@@ -308,16 +309,16 @@ def test_only_these_ask_for_the_time_that_no_test_moves() -> None:
     ],
 )
 def test_the_time_of_day_is_found_however_it_is_asked_for(text: str, count: int) -> None:
-    assert len(times_of_day(ast.parse(text))) == count
+    assert len(times_of_day([*ast.walk(ast.parse(text))])) == count
 
 
 # what a release of Kubernetes decides: its name, and the lines of Go that its errors name
 RELEASED = re.compile(r"(?<![\w.])v?1\.[34][0-9](?![0-9])|\.go:[0-9]")
 
 
-def minors(tree: ast.Module) -> Iterator[int]:
+def minors(nodes: list[ast.AST]) -> Iterator[int]:
     """The lines with a minor release alone, as a text: "36"."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 named = isinstance(key, ast.Constant) and "inor" in str(key.value)
@@ -334,7 +335,7 @@ def test_only_apis_names_a_release_of_kubernetes() -> None:
         ):  # which reads the names
             text = file.read_text()
             lines = [text.count("\n", 0, match.start()) + 1 for match in RELEASED.finditer(text)]
-            wrong += [f"{file.relative_to(SOURCE)}:{line}" for line in (*lines, *minors(parsed(file)))]
+            wrong += [f"{file.relative_to(SOURCE)}:{line}" for line in (*lines, *minors(nodes_of(file)))]
     assert not wrong, "\n".join(wrong)
 
 
@@ -343,9 +344,9 @@ COMPARE_RELEASES = {"apis/features.py", "apis/release.py", "apis/stored.py", "ru
 COMPARE_RELEASES |= {"apis/policy/admission.py", "apis/policy/podsecuritystandards.py"}
 
 
-def decisions(tree: ast.Module) -> Iterator[int]:
+def decisions(nodes: list[ast.AST]) -> Iterator[int]:
     """The lines that compare a release, or ask for one by its number, instead of asking for a gate or a change."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Compare):
             sides = (node.left, *node.comparators)
             if any(isinstance(side, ast.Attribute) and side.attr == "minor" for side in sides):
@@ -362,7 +363,7 @@ def test_code_asks_for_gates_and_changes_and_compares_no_releases() -> None:
         f"{name}:{line}"
         for file, name in files.items()
         if name not in COMPARE_RELEASES
-        for line in decisions(parsed(file))
+        for line in decisions(nodes_of(file))
     ]
     assert not wrong, "\n".join(wrong)
     assert {*files.values()} >= COMPARE_RELEASES
@@ -380,7 +381,7 @@ def test_code_asks_for_gates_and_changes_and_compares_no_releases() -> None:
     ],
 )
 def test_decisions_by_release_are_found(code: str, found: bool) -> None:
-    assert bool([*decisions(ast.parse(code))]) is found
+    assert bool([*decisions([*ast.walk(ast.parse(code))])]) is found
 
 
 DOCS = TESTS.parent / "docs"
@@ -443,14 +444,13 @@ def test_only_the_funnel_commits() -> None:
     """An engine's own `self.commit` is no call of a store, and a module's function such as itertools.chain is none."""
     found: dict[str, list[str]] = {}
     for file in FILES:
-        tree = parsed(file)
         imported_names = {
             (alias.asname or alias.name).partition(".")[0]
-            for node in ast.walk(tree)
+            for node in nodes_of(file)
             if isinstance(node, ast.Import | ast.ImportFrom)
             for alias in node.names
         }
-        for node in ast.walk(tree):
+        for node in nodes_of(file):
             if isinstance(node, ast.Attribute) and node.attr in WRITES:
                 holder = ast.unparse(node.value)
                 if holder not in {"self", *imported_names}:
@@ -463,7 +463,7 @@ def test_only_the_two_loops_count_tries() -> None:
     loops = ast.For | ast.AsyncFor | ast.While | ast.comprehension
     found = set()
     for file in FILES:
-        for node in ast.walk(parsed(file)):
+        for node in nodes_of(file):
             if isinstance(node, loops):
                 counted = node.test if isinstance(node, ast.While) else node.iter
                 names = {name.id.lower() for name in ast.walk(counted) if isinstance(name, ast.Name)}
@@ -493,6 +493,8 @@ def readings(function: ast.AST) -> Iterator[str]:
         and node.annotation
         and re.search("error|refused|exception", ast.unparse(node.annotation), re.I)
     }
+    if not errors:
+        return
 
     def is_text(node: ast.AST) -> bool:
         """str(error), error.message, a name that was given such a text, or something made of these."""
@@ -527,7 +529,7 @@ def test_errors_are_told_apart_by_their_types() -> None:
     """A text is for people, and may change. A module that has nothing but a text gives the error a type."""
     found: dict[str, list[str]] = {}
     for file in FILES:
-        for node in ast.walk(parsed(file)):
+        for node in nodes_of(file):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for reading in readings(node):
                     found.setdefault(file.relative_to(SOURCE).as_posix(), []).append(reading)
@@ -627,7 +629,7 @@ def test_what_threads_share_is_filled_by_one_module() -> None:
         for folder in ("runtime", "codec", "structs", "meta", "offload", "cel", "schema", "fields", "kinds", "apis")
         for file in (SOURCE / folder).rglob("*.py")
         if layer(file) != "plugins"
-        for node in ast.walk(parsed(file))
+        for node in nodes_of(file)
         if isinstance(node, ast.FunctionDef) and remembers(node)
     }
     assert sorted(found ^ UNSHARED.keys()) == []
@@ -637,7 +639,7 @@ def test_caches_of_functools_are_known() -> None:
     found = {
         str(file.relative_to(SOURCE))
         for file in SOURCE.rglob("*.py")
-        for node in ast.walk(parsed(file))
+        for node in nodes_of(file)
         if isinstance(node, ast.ImportFrom) and node.module == "functools"
         if {"cache", "cached_property", "lru_cache"} & {one.name for one in node.names}
     }
