@@ -42,15 +42,14 @@ class Seen:
             self.objects.append(sum(len(gc.get_objects(number)) for number in range(about["generation"] + 1)))
 
 
-def run(work: Callable[[Seen], Any], few: int = 0, unknown: int = 1 << 40) -> Seen:
-    """Run work beside a collector whose limits are small. few: exempt objects that lose this, over those of now."""
+def run(work: Callable[[Seen], Any], many: int = 1 << 40, too_many: int = 1 << 40) -> Seen:
+    """Run work beside a collector whose limits are small. many, too_many: blocks after which all is looked through."""
     seen = Seen()
 
     async def main() -> None:
         gc.collect()
         gc.freeze()
-        base = gc.get_freeze_count()
-        collector = Collector(MOST, base + few if few else 0, unknown, (0.0, 0.0))
+        collector = Collector(MOST, many, too_many, 0.01)
         collector.start()
         gc.set_threshold(300, 4, 100)
         gc.callbacks.append(seen)  # after the collector's own
@@ -113,58 +112,61 @@ def test_garbage_of_the_last_generation_is_collected_before_the_rest_is_exempt()
         known.append(weakref.ref(rings[0]))
         gc.collect(1)  # it is old now
         rings.clear()
-        for _ in range(20):
-            kept.extend([] for _ in range(MOST // 2))
+        for _ in range(100):
+            kept.extend([] for _ in range(MOST // 10))
             await asyncio.sleep(0)
 
     run(work)
     assert known[0]() is None
 
 
-def exempt_ring(rings: int) -> list[weakref.ref[Ring]]:
-    """Have garbage exempt, among many objects that are freed then."""
+def exempt_rings() -> asyncio.Event:
+    """Have garbage exempt; the event is set when one of it is freed."""
+    freed = asyncio.Event()
     with pause_gc():
-        found = [weakref.ref(Ring()) for _ in range(rings)]
-        many: list[Any] = [[] for _ in range(3 * MOST)]
+        found = [Ring() for _ in range(3 * MOST)]
+    weakref.finalize(found[-1], freed.set)
     gc.collect(0)
-    assert gc.get_freeze_count() > len(many)
-    return found
+    assert gc.get_freeze_count() >= len(found)
+    return freed
 
 
-async def wait_until_freed(known: list[weakref.ref[Ring]]) -> bool:
-    """Wait for some counts of the exempt objects."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-    gc.collect()
-    return all(one() is None for one in known)
-
-
-def test_objects_are_exempt_no_longer_when_few_are_left() -> None:
-    known: list[weakref.ref[Ring]] = []
-
+def test_exempt_garbage_is_collected_while_the_loop_is_idle() -> None:
     async def work(seen: Seen) -> None:
-        known.extend(exempt_ring(10))
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert gc.get_freeze_count() == 0
+        freed = exempt_rings()
+        async with asyncio.timeout(30):
+            await freed.wait()
 
-    run(work, few=MOST)
-    gc.collect()
-    assert [one() for one in known] == [None] * 10
+    run(work, many=MOST)
 
 
-def test_they_stay_exempt_while_they_are_many() -> None:
+def test_work_that_pauses_the_collector_is_not_interrupted() -> None:
     async def work(seen: Seen) -> None:
-        assert not await wait_until_freed(exempt_ring(10))
+        freed = exempt_rings()
+        with pause_gc():
+            await asyncio.sleep(0.1)
+        assert not freed.is_set()
+
+    run(work, many=MOST)
+
+
+def test_all_work_is_interrupted_before_garbage_uses_up_the_memory() -> None:
+    async def work(seen: Seen) -> None:
+        freed = exempt_rings()
+        with pause_gc():
+            async with asyncio.timeout(30):
+                await freed.wait()
+
+    run(work, many=MOST, too_many=2 * MOST)
+
+
+def test_little_that_is_kept_is_not_looked_through() -> None:
+    async def work(seen: Seen) -> None:
+        freed = exempt_rings()
+        await asyncio.sleep(0.1)
+        assert not freed.is_set()
 
     run(work)
-
-
-def test_too_many_that_no_run_has_seen_are_collected_all_the_same() -> None:
-    async def work(seen: Seen) -> None:
-        assert await wait_until_freed(exempt_ring(MOST))
-
-    run(work, unknown=MOST)
 
 
 def test_a_stopped_one_limits_nothing() -> None:

@@ -1,48 +1,45 @@
 """Limits the objects that one run of Python's garbage collector looks through.
 
-A run holds the interpreter for 0.2 to 0.4 us per object, so a run over a million objects blocks the loop for too long.
+A run holds the interpreter for 0.2 to 1 us per object, so a run over a million objects blocks the loop for too long.
 Long work pauses the collector (runtime/gcpause.py), and all objects that it creates are young when the pause ends. So
 the objects of each run are estimated before it. If they are too many, all objects are exempted from collection, like
 those of the start, which takes no time. Exempt objects are freed as usual when nothing refers to them; only unreachable
-cycles stay. The exemption ends when few of them are left. If many are left, one long run collects their unreachable
-cycles: memory that is never freed would be worse.
+cycles stay. A run over all objects, which cannot be divided, collects these while the loop is idle.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import sys
+import time
 from contextlib import suppress
 from typing import Final, Literal
 
-MOST: Final = 150_000  # young objects that one run looks through: up to 60 ms
-_UNKNOWN: Final = 2_000_000  # exempt objects that no run has looked through: at least 200 MB
-_WAITS: Final = 2.0, 64.0  # seconds from an exemption to the first count of the exempt objects, and between later ones
+MOST: Final = 50_000  # objects that one run looks through while requests may wait
+# blocks of memory that are allocated and not freed between two runs over all objects; 100,000 take about 10 MB
+_MANY: Final = 500_000  # after as many, the next run waits until the loop is idle
+_TOO_MANY: Final = 10_000_000  # a loop that is never idle is interrupted: memory that is never freed would be worse
+_WAIT: Final = 1.0  # seconds for which the loop is observed to see whether it is idle
+_LITTLE: Final = 0.05  # share of this time; a loop that works less is idle
 # young objects that start a run, and runs that start one of the next generation: the middle one stays small
-_THRESHOLDS: Final = 20_000, 4, 100
+_THRESHOLDS: Final = 5_000, 4, 100
 
 
 class Collector:
     """The collector of a process that serves on one event loop. Call `start` and `stop` on this loop.
 
-    most, unknown: as above. few: number of exempt objects at which the exemption ends. waits: minimum and maximum
-    seconds before the exempt objects are counted, which takes 20 to 50 ns per object.
+    most, many, too_many, wait: as above.
     """
 
-    def __init__(
-        self,
-        most: int = MOST,
-        few: int = MOST,
-        unknown: int = _UNKNOWN,
-        waits: tuple[float, float] = _WAITS,
-    ) -> None:
+    def __init__(self, most: int = MOST, many: int = _MANY, too_many: int = _TOO_MANY, wait: float = _WAIT) -> None:
         self._most = most
-        self._few = few
-        self._unknown = unknown
-        self._waits = waits
-        self._wait = waits[0]
+        self._many = many
+        self._too_many = too_many
+        self._wait = wait
         self._second = self._last = 0  # maximum objects of these generations
-        self._examined = 0  # number of exempt objects after the last run over them
+        self._known = 0  # blocks after the last run over all objects, or fewer that there were since
+        self._worked = 0.0  # processor time of the loop's thread when the timer was set
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop
 
@@ -50,7 +47,7 @@ class Collector:
         """Exempt the objects of the start, because they live as long as the process, and begin to collect."""
         self._loop = asyncio.get_running_loop()
         gc.freeze()
-        self._examined = gc.get_freeze_count()
+        self._known = sys.getallocatedblocks()
         gc.set_threshold(*_THRESHOLDS)
         gc.callbacks.append(self._before_run)
         gc.enable()
@@ -77,48 +74,45 @@ class Collector:
             return
         self._last += self._second
         self._second = 0
-        if self._last > self._most:
+        if generation == 2 and self._last > self._most:
+            self._exempt_all()
+        elif 2 * self._last > self._most:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._limit_last)
-        if generation == 2 and self._last > 2 * self._most:
-            self._exempt_all()
 
     def _exempt_all(self) -> None:
         gc.freeze()
         self._second = self._last = 0
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._await_count)
+            self._loop.call_soon_threadsafe(self._observe_loop)
 
     def _limit_last(self) -> None:
-        """Collect the last generation, and exempt the rest, so that later runs do not look through it again.
-
-        Only gc.get_objects could tell whether many are left, and it exposes the unfinished tuples of other threads.
-        """
-        if self._last <= self._most:
-            return  # done since this was scheduled
-        gc.collect()
-        exempt = gc.get_freeze_count()
-        self._exempt_all()
-        self._examined += gc.get_freeze_count() - exempt
-
-    def _await_count(self) -> None:
-        if self._timer is None:
-            self._timer = self._loop.call_later(self._wait, self._count_exempt)
-            self._wait = min(2 * self._wait, self._waits[1])
-
-    def _count_exempt(self) -> None:
-        """Count the exempt objects. End the exemption if few are left; collect them once if they are far too many."""
-        self._timer = None
-        exempt = gc.get_freeze_count()
-        if exempt <= self._few:
-            gc.unfreeze()
-            self._last += exempt
-            self._wait = self._waits[0]
-            self._examined = 0
-        elif exempt - self._examined > self._unknown:
-            gc.unfreeze()
+        """Collect the last generation, and exempt the rest, so that later runs do not look through it again."""
+        if 2 * self._last > self._most:  # else done since this was scheduled
             gc.collect()
-            gc.freeze()
-            self._examined = gc.get_freeze_count()
-        else:
-            self._await_count()
+            self._exempt_all()
+
+    def _observe_loop(self) -> None:
+        if self._timer is None:
+            self._worked = time.thread_time()
+            self._timer = self._loop.call_later(self._wait, self._examine_all)
+
+    def _examine_all(self) -> None:
+        """Collect among all objects if enough memory may be garbage, and nothing else is to be done."""
+        self._timer = None
+        blocks = sys.getallocatedblocks()  # takes 0.1 ms; to count the exempt objects takes 1,000 times as long
+        self._known = min(self._known, blocks)
+        kept = blocks - self._known
+        if kept <= self._many:
+            return  # the next exemption looks again
+        idle = gc.isenabled() and time.thread_time() - self._worked < self._wait * _LITTLE
+        if not idle and kept <= self._too_many:
+            self._observe_loop()
+            return
+        gc.callbacks.remove(self._before_run)
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        gc.callbacks.append(self._before_run)
+        self._second = self._last = 0
+        self._known = sys.getallocatedblocks()
