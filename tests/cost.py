@@ -44,9 +44,10 @@ class Lines:
     def number(self) -> int:
         return self._number()
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Lines:
         self._before = sys.gettrace()
         sys.settrace(self._trace)
+        return self
 
     def __exit__(self, *error: object) -> None:
         sys.settrace(self._before)

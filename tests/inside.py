@@ -57,8 +57,8 @@ def applied(target: str, body: Any, manager: str = "m") -> Ask:
 class _Uncounted(Lines):
     """Counts nothing."""
 
-    def __enter__(self) -> None:
-        pass
+    def __enter__(self) -> Lines:
+        return self
 
     def __exit__(self, *error: object) -> None:
         pass

@@ -21,6 +21,7 @@ from podless.http.listener import Listener
 from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Sink, Stream
 from podless.http.status import with_status
 from podless.runtime.pace import Pace
+from tests.cost import Lines
 
 
 async def echo(request: HTTPRequest) -> Response:
@@ -325,6 +326,26 @@ async def test_a_stream_whose_client_leaves_is_stopped() -> None:
         client.writer.close()
         await asyncio.wait_for(tap.stopped.wait(), 60)
         assert not tap.sinks[0].send(b"x")
+
+
+@pytest.mark.parametrize("end", ["connection_lost", "eof_received"])
+async def test_clients_that_leave_at_once_are_let_go_at_their_turns(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    tap = Tap()
+    async with serving(tap.handler) as connect:
+        client = await connect()
+        client.send(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+        await client.reader.readuntil(b"\r\n\r\n")
+        [known] = connect.listener.connections  # type: ignore[attr-defined]
+        turns: list[Callable[[], object]] = []
+        monkeypatch.setattr(Pace, "run_soon", lambda self, user, work, first: turns.append(work))
+        with Lines() as lines:
+            known.eof_received() if end == "eof_received" else known.connection_lost(None)
+        assert lines.number < 10
+        assert not tap.stopped.is_set()
+        monkeypatch.undo()
+        for work in turns:
+            work()
+        await asyncio.wait_for(tap.stopped.wait(), 60)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/namespaces", "/api/v1/namespaces?watch=1"])

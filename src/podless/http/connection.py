@@ -59,9 +59,14 @@ class Connection(Answering, asyncio.BufferedProtocol):
         tls.end_handshake()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop sending. The rest waits for the user's turn: thousands of clients can disconnect at once."""
+        self._closing = True
+        self._transport = self._out.transport = _NOWHERE
+        self._shared.pace.run_soon(self._out.user, self._end_connection, first=True)
+
+    def _end_connection(self) -> None:
         """Unregister the connection, and cancel work for its client."""
         self._shared.connections.discard(self)
-        self._closing = True
         working = self._task is not None and not self._task.done()
         for request in (*self._waiting, self._in.request, None if working else self._current):
             if isinstance(request, HTTPRequest):
@@ -79,7 +84,6 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._parser.drop_receiver()
         self._parser = _DEAF
         self._task = self._in.request = None
-        self._transport = _NOWHERE
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the buffer for the next bytes."""
@@ -145,8 +149,9 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self.close_now()
 
     def eof_received(self) -> bool:
-        """Keep the transport open for pending answers, if it can: the client has sent everything."""
-        return False
+        """Close at the user's turn: the client has sent everything. Pending data is still sent."""
+        self._shared.pace.run_soon(self._out.user, lambda: self._transport.close(), first=True)
+        return True
 
     def _pause_reading(self) -> None:
         if not self._paused and not self._closing:

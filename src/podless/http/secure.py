@@ -47,7 +47,7 @@ class InnerProtocol(Protocol):
         """Bytes have arrived."""
 
     def eof_received(self) -> bool:
-        """The client has sent everything."""
+        """The client has sent everything. Returns whether the protocol closes the connection itself, soon."""
 
     def pause_writing(self) -> None:
         """The client does not read."""
@@ -166,9 +166,9 @@ class Secure(asyncio.BufferedProtocol):
             self._raw.pause_reading()
 
     def eof_received(self) -> bool:
-        """Close when the client has sent everything; pending data is still sent."""
-        if self._open and self._client is not None:
-            self._client.eof_received()
+        """Close when the client has sent everything, or let the connection above do it."""
+        if self._open and self._client is not None and self._client.eof_received():
+            return True
         self.close()
         return False
 
