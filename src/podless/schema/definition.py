@@ -198,7 +198,7 @@ def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
             text = (
                 f"only [{_AT_ROOT}] fields are allowed at the root of the schema if the status subresource is enabled"
             )
-            return [field.invalid(path, internal.dump_schema(schema), text)]
+            return [field.invalid(path, internal.show_schema(schema), text)]
     return []
 
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
-from podless.cel.rules.rule import RULE
+from podless.cel.rules import rule
+from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
 
-# the keywords in the order of the internal JSONSchemaProps. "=": the zero value is "". "?": False. Others: None
+# The keywords in the order of the internal JSONSchemaProps. A zero value follows a "=", and a ":" the Go type of a
+# field whose zero value is null.
 _KEYWORDS = """
-id= $schema= $ref description= type= nullable? format= title= default maximum exclusiveMaximum? minimum
-exclusiveMinimum? maxLength minLength pattern= maxItems minItems uniqueItems? multipleOf enum maxProperties
-minProperties required items allOf oneOf anyOf not properties additionalProperties patternProperties dependencies
-additionalItems definitions externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource?
-x-kubernetes-int-or-string? x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type
-x-kubernetes-validations
+id="" $schema="" $ref:*string description="" type="" nullable=false format="" title="" default:*JSON maximum:*float64
+exclusiveMaximum=false minimum:*float64 exclusiveMinimum=false maxLength:*int64 minLength:*int64 pattern=""
+maxItems:*int64 minItems:*int64 uniqueItems=false multipleOf:*float64 enum:[]JSON maxProperties:*int64
+minProperties:*int64 required:[]string items:*JSONSchemaPropsOrArray allOf:[]JSONSchemaProps oneOf:[]JSONSchemaProps
+anyOf:[]JSONSchemaProps not:*JSONSchemaProps properties:map[string]JSONSchemaProps
+additionalProperties:*JSONSchemaPropsOrBool patternProperties:map[string]JSONSchemaProps
+dependencies:JSONSchemaDependencies additionalItems:*JSONSchemaPropsOrBool definitions:JSONSchemaDefinitions
+externalDocs:*ExternalDocumentation example:*JSON x-kubernetes-preserve-unknown-fields:*bool
+x-kubernetes-embedded-resource=false x-kubernetes-int-or-string=false x-kubernetes-list-map-keys:[]string
+x-kubernetes-list-type:*string x-kubernetes-map-type:*string x-kubernetes-validations:ValidationRules
 """
+_ZEROS = {'""': "", "false": False}
+_ADDRESS = "0xc000000000"
 
 
 def _name_field(keyword: str) -> str:
@@ -25,30 +37,48 @@ def _name_field(keyword: str) -> str:
     return "ID" if name == "Id" else name
 
 
-# (name in Go, keyword, zero value)
-_FIELDS: tuple[tuple[str, str, Any], ...] = tuple(
-    (_name_field(word.rstrip("=?")), word.rstrip("=?"), "" if word[-1] == "=" else False if word[-1] == "?" else None)
-    for word in _KEYWORDS.split()
-)
+class _Field(NamedTuple):
+    """A field of JSONSchemaProps. name: in Go. kind: its Go type, "" for a string or bool that is no pointer."""
+
+    name: str
+    keyword: str
+    zero: Any
+    kind: str
+
+
+def _read_field(word: str) -> _Field:
+    keyword, _, zero = word.partition("=")
+    keyword, _, kind = keyword.partition(":")
+    return _Field(
+        _name_field(keyword), keyword, _ZEROS.get(zero), re.sub(r"([JEV])", r"apiextensions.\1", kind, count=1)
+    )
+
+
+_FIELDS: Final = tuple(_read_field(word) for word in _KEYWORDS.split())
+
+
+def show_schema(schema: dict[str, Any]) -> Any:
+    """Return a schema as errors show it."""
+    return dump_schema(schema) if has("ValuesAsJSON") else Literal(_write_schema(schema))
 
 
 def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
     """Return the internal form of a schema, keys in Go's order."""
     given = schema or {}
     charge(1)
-    return {name: _value(keyword, given.get(keyword), empty) for name, keyword, empty in _FIELDS}
+    return {one.name: _value(one.keyword, given.get(one.keyword), one.zero) for one in _FIELDS}
 
 
 def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the keywords of a schema that do not have Go's zero values, with their internal names, in their order."""
-    values = ((name, schema.get(keyword), empty) for name, keyword, empty in _FIELDS)
+    values = ((one.name, schema.get(one.keyword), one.zero) for one in _FIELDS)
     # pointers and lists of Go are given even if they point to an empty value
     return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]
 
 
 def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
     """Return the internal form of a rule in x-kubernetes-validations."""
-    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE}
+    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in rule.RULE}
 
 
 def _value(keyword: str, value: Any, empty: Any) -> Any:
@@ -79,3 +109,42 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
 def _dependency(value: Any) -> dict[str, Any]:
     whole = isinstance(value, dict)
     return {"Schema": dump_schema(value) if whole else None, "Property": None if whole else value}
+
+
+def _write_schema(schema: dict[str, Any]) -> str:
+    """Return a schema in Go's syntax (%#v). Addresses of pointers are arbitrary."""
+    charge(1)
+    return f"apiextensions.JSONSchemaProps{{{', '.join(_write_fields(schema))}}}"
+
+
+def _write_fields(schema: dict[str, Any]) -> Iterator[str]:
+    for name, keyword, zero, kind in _FIELDS:
+        value = schema.get(keyword)
+        if not kind:
+            yield f"{name}:{gotext.format_value(value or zero)}"
+        elif kind[0] == "*":
+            yield f"{name}:({kind})({'nil' if value is None else _ADDRESS})"
+        elif value is None:
+            yield f"{name}:{kind}(nil)"
+        else:
+            yield f"{name}:{kind}{{{', '.join(_write_items(keyword, value))}}}"
+
+
+def _write_items(keyword: str, value: Any) -> Iterator[str]:
+    """Return the items of a list or map in Go's syntax."""
+    if isinstance(value, dict):
+        write = _write_dependency if keyword == "dependencies" else _write_schema
+        yield from (f"{gotext.quote(name)}:{write(value[name])}" for name in each(sort_texts(value)))
+    elif keyword == "x-kubernetes-validations":
+        yield from map(rule.write_rule, each(value))
+    elif keyword in ("allOf", "anyOf", "oneOf"):
+        yield from map(_write_schema, each(value))
+    else:
+        yield from map(gotext.format_interface, each(value))
+
+
+def _write_dependency(value: Any) -> str:
+    schema, names = (_ADDRESS, None) if isinstance(value, dict) else ("nil", value)
+    listed = "[]string(nil)" if names is None else gotext.format_strings(names)
+    shown = f"Schema:(*apiextensions.JSONSchemaProps)({schema}), Property:{listed}"
+    return f"apiextensions.JSONSchemaPropsOrStringArray{{{shown}}}"

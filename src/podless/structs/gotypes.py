@@ -33,9 +33,13 @@ class Mismatch(Exception):
         self.value, self.go, self.text, self.fatal = value, go, text, fatal
         self.struct = ""
         self.path: list[str] = []
+        self.separate = False  # the path so far is that of a type that decodes itself
 
     def at(self, struct: str, field: str) -> None:
         """Prepend the field in which it happened. The innermost struct gives the struct's name."""
+        if self.separate and not has("WholeDecodePaths"):
+            self.struct, self.path = "", []
+        self.separate = False
         self.struct = self.struct or struct
         self.path.insert(0, field)
 
@@ -317,9 +321,7 @@ class Union(GoType):
             return form.read_value(value, []) or (None if type(value) is list else {})
         except Mismatch as error:
             error = find_worst(form, value, error)
-            error.fatal = True
-            if not has("WholeDecodePaths"):  # the inner decoding is separate, so its path is lost
-                error.struct, error.path = "", []
+            error.fatal = error.separate = True
             raise error from None
 
     def scan(self, value: Any) -> None:

@@ -20,6 +20,7 @@ from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
 _UPDATE = load_struct("apps/v1", "StatefulSetUpdateStrategy")
+_ROLLING = load_struct("apps/v1", "RollingUpdateStatefulSetStrategy")
 
 _COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
@@ -161,16 +162,13 @@ def _policies(spec: Object) -> list[FieldError]:
 
 def _strategy(strategy: Object) -> list[FieldError]:
     path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
-    shown = None
-    if rolling is not None:
-        shown = {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
     if kind == "OnDelete":
-        text = "only allowed for updateStrategy 'RollingUpdate'"
+        text, shown = "only allowed for updateStrategy 'RollingUpdate'", gostructs.format_struct(_ROLLING, rolling)
         return [field.invalid(f"{path}.rollingUpdate", shown, text)] if rolling is not None else []
     if kind != "RollingUpdate":
-        text = "must be 'RollingUpdate' or 'OnDelete'"
-        whole = {"Type": kind, "RollingUpdate": shown}
-        return [field.invalid(path, whole if has("ValuesAsJSON") else gostructs.format_struct(_UPDATE, strategy), text)]
+        return [
+            field.invalid(path, gostructs.format_struct(_UPDATE, strategy), "must be 'RollingUpdate' or 'OnDelete'")
+        ]
     if rolling is None:
         return []
     path += ".rollingUpdate"

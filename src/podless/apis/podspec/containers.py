@@ -13,6 +13,7 @@ from podless.apis.podspec.options import PodOptions
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
+from podless.codec.gotext import Stringer
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -319,7 +320,7 @@ def _host_ports(containers: list[Object], path: str) -> Errors:
 def _resize(given: list[Object], path: str, restart: str) -> Errors:
     seen: set[str] = set()
     for place, one in enumerate(each(given)):
-        name, policy = one.get("resourceName", ""), one.get("restartPolicy", "")
+        name, policy = Stringer(one.get("resourceName", "")), one.get("restartPolicy", "")
         yield from checks.validate_unique(f"{path}[{place}]", name, seen)
         yield from checks.validate_enum(path, name, _RESIZED)
         yield from checks.validate_enum(path, policy, _RESIZES)

@@ -16,6 +16,7 @@ from podless.meta.field import At, FieldError
 from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 Errors = Iterator[FieldError]
 
@@ -30,8 +31,13 @@ _BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
-    """Return the error for a value outside an enum. kube-apiserver shows such values as JSON."""
-    return field.not_supported(path, Literal(gotext.format_json(value)), supported)
+    """Return the error for a value of a named type outside an enum."""
+    return field.not_supported(path, show_text(value), supported)
+
+
+def show_text(value: str) -> str:
+    """Return a string of a named type, or one behind a pointer, as errors show it: as JSON."""
+    return Literal(gotext.format_json(value)) if has("ValuesAsJSON") else value
 
 
 def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:

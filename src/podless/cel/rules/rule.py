@@ -46,13 +46,13 @@ class RuleError(FieldError):
 def shown_rule(given: Given) -> str:
     """Return a rule as its Go struct formatted as JSON or with Go's syntax."""
     if not has("ValuesAsJSON"):
-        return _go_syntax(given)
+        return write_rule(given)
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
     return gotext.format_json(found)
 
 
-def _go_syntax(given: Given) -> str:
-    """Return the struct as formatted with %#v. Addresses of pointers are arbitrary."""
+def write_rule(given: Given) -> str:
+    """Return a rule in Go's syntax (%#v). Addresses of pointers are arbitrary."""
     parts = []
     for name, key, _ in RULE:
         value, pointer = given.get(key), RULE_POINTERS.get(name)

@@ -19,8 +19,7 @@ from podless.apis.apiextensions.definition.conversions import check_declared
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
-from podless.codec import gotext
-from podless.codec.gotext import Literal
+from podless.apis.shared import checks
 from podless.meta import field
 from podless.meta import names as syntax
 from podless.meta.field import FieldError
@@ -149,7 +148,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
     if warning is None:
         return []
     if not version.get("deprecated"):
-        return [field.invalid(path, Literal(gotext.format_json(warning)), "can only be set for deprecated versions")]
+        return [field.invalid(path, checks.show_text(warning), "can only be set for deprecated versions")]
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
@@ -158,7 +157,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
         place = len(warning[:place].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {place}")
-    return field.invalid_details(path, Literal(gotext.format_json(warning)), faults)
+    return field.invalid_details(path, checks.show_text(warning), faults)
 
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
