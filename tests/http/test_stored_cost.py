@@ -93,6 +93,17 @@ def policy(place: Place, *expressions: str, **spec: Any) -> list[Ask]:
     ]
 
 
+def parameters(place: Place, size: int) -> list[Ask]:
+    """A policy whose binding selects one of many parameters, which has as many values."""
+    chosen = {"selector": {"matchLabels": {"of": place.name}}, "parameterNotFoundAction": "Deny"}
+    made = policy(place, "params.data.k0 == 'v'", paramKind={"apiVersion": "v1", "kind": "ConfigMap"})
+    made[1].body["spec"]["paramRef"] = chosen
+    values = dict.fromkeys(numbers(size, "k"), "v")
+    maps = [named({"data": values}, name=f"{place.name}-{n}", labels={"of": "others"}) for n in range(size)]
+    maps[0]["metadata"]["labels"]["of"] = place.name
+    return [*objects(place, f"{CORE}/configmaps", maps), *made]
+
+
 def hooks(place: Place, size: int) -> list[Ask]:
     conditions = [{"name": f"c{number}", "expression": f"object.metadata.name != 'v{number}'"} for number in range(60)]
     hook = {
@@ -213,6 +224,7 @@ BESIDE: dict[str, Callable[[Place, int], list[Ask]]] = {
     "a policy of variables": lambda place, size: policy(
         place, "variables.v1 == 1", variables=[{"name": f"v{number}", "expression": "1"} for number in range(size)]
     ),
+    "a policy with parameters": parameters,
     "webhooks": hooks,
     "limits": lambda place, size: limits(place, default=amounts(size), defaultRequest=amounts(size)),
     "bounds": lambda place, size: limits(place, max=amounts(size)),

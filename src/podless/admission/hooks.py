@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from podless.admission import params
 from podless.admission.conditions import Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt_from_policies
-from podless.admission.params import Unconfigured
+from podless.admission.params import ParamReader, Unconfigured, find_kind
 from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
@@ -96,6 +95,7 @@ class BoundPolicies(Generic[P]):
 
     def __init__(self, state: State, policies: Kind, bindings: Kind, make: Callable[[Object], P]) -> None:
         self._state = state
+        self._params = ParamReader(state)
         self._policies: Lister[P] = Lister(state.cache, policies, make)
         self._bindings: Lister[Binding] = Lister(state.cache, bindings, Binding)
         self._seen = (-1, -1)
@@ -134,7 +134,7 @@ class BoundPolicies(Generic[P]):
                 version = await policy.matching.find_version(subject)
                 if version is None:
                     continue
-                kind = params.find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
+                kind = find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
             except (APIError, Unconfigured) as error:
                 found.append(PolicyFault(policy, None, f"failed to configure policy: {_describe_error(error)}", True))
                 continue
@@ -151,7 +151,7 @@ class BoundPolicies(Generic[P]):
             wanted = binding.spec.get("paramRef")
             if kind is None or wanted is None:
                 return [Invocation(policy, binding, version, None)]
-            found = await params.find_params(self._state, kind, wanted, subject.attr.namespace)
+            found = await self._params.find_params(kind, wanted, subject.attr.namespace)
         except (APIError, Unconfigured) as error:
             return [PolicyFault(policy, binding, f"failed to configure binding: {_describe_error(error)}", True)]
         return [Invocation(policy, binding, version, each) for each in found]

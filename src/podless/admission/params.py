@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from podless.cache.entry import Entry
 from podless.kinds import conversion, view
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta import selectors
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import each_part
 
+_KEPT = 1 << 20  # maximum bytes of the objects that are kept decoded, which take ten times as much
 _NONE = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
 
@@ -29,32 +32,57 @@ def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
     raise Unconfigured(f"failed to find resource referenced by paramKind: '{named}'")
 
 
-async def find_params(
-    state: State, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str
-) -> list[Object]:
-    """Return the parameters that a paramRef names or selects. None if there are none and the binding allows that.
+class ParamReader:
+    """Reads the parameters of policies. Decoded ones are kept, because each write that a policy matches needs them."""
 
-    namespace: of the request. Raises Unconfigured.
-    """
-    kind, version = found
-    where = wanted.get("namespace") or ""
-    if where and not kind.namespaced:
-        raise Unconfigured("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-    where = where or namespace if kind.namespaced else ""
-    if kind.namespaced and not where:
-        raise Unconfigured(_CLUSTER)
-    collection = await state.load_collection(kind)
-    if wanted.get("name"):
-        entry = collection.get(kind.key(where, wanted["name"]))
-        entries = [] if entry is None else [entry]
-    else:
-        selector = selectors.from_object(wanted.get("selector") or {})
-        under, _ = collection.entries_under(kind.keys.scope(where))
-        entries = [entry for entry in under if selector.matches(entry.labels)]
-    if not entries and wanted.get("parameterNotFoundAction") == "Deny":
-        raise Unconfigured(_NONE)
-    try:
-        await state.converter.prepare_entries(kind, version, entries)
-    except conversion.ConversionFailed as failed:
-        raise Unconfigured(f"failed to convert object version: {failed}") from None
-    return [view.load_object(kind, version, entry) for entry in entries]
+    __slots__ = ("_decoded", "_size", "_state")
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        # by the key of the object, the version, and the last change of its kind
+        self._decoded: dict[tuple[str, str, int], tuple[Entry, Object]] = {}
+        self._size = 0  # bytes of their entries
+
+    async def find_params(self, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str) -> list[Object]:
+        """Return the parameters that a paramRef names or selects. None if there are none and the binding allows that.
+
+        namespace: of the request. Callers must not change the objects. Raises Unconfigured.
+        """
+        kind, version = found
+        where = wanted.get("namespace") or ""
+        if where and not kind.namespaced:
+            raise Unconfigured("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        where = where or namespace if kind.namespaced else ""
+        if kind.namespaced and not where:
+            raise Unconfigured(_CLUSTER)
+        collection = await self._state.load_collection(kind)
+        if wanted.get("name"):
+            entry = collection.get(kind.key(where, wanted["name"]))
+            entries = [] if entry is None else [entry]
+        else:
+            matches = selectors.from_object(wanted.get("selector") or {}).matches
+            under, _ = collection.entries_under(kind.keys.scope(where))
+            entries = [entry for part in each_part(under) for entry in part if matches(entry.labels)]
+        if not entries and wanted.get("parameterNotFoundAction") == "Deny":
+            raise Unconfigured(_NONE)
+        try:
+            await self._state.converter.prepare_entries(kind, version, entries)
+        except conversion.ConversionFailed as failed:
+            raise Unconfigured(f"failed to convert object version: {failed}") from None
+        return [self._decode(kind, version, entry) for entry in entries]
+
+    def _decode(self, kind: Kind, version: Version, entry: Entry) -> Object:
+        key = entry.key, version.name, kind.changed
+        known = self._decoded.get(key)
+        if known is not None and known[0] is entry:
+            return known[1]
+        obj = view.load_object(kind, version, entry)  # other requests can run meanwhile
+        if (stale := self._decoded.pop(key, None)) is not None:
+            self._size -= len(stale[0].body)
+        if self._size + len(entry.body) > _KEPT:
+            self._decoded.clear()
+            self._size = 0
+        if len(entry.body) <= _KEPT:
+            self._decoded[key] = entry, obj
+            self._size += len(entry.body)
+        return obj
