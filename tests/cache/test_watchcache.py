@@ -80,6 +80,7 @@ def test_past_states_and_events_are_those_of_the_model(
             if early:
                 collection.index_label("n")  # followed from the first write on
         await collection.load()
+        assert early or collection.oldest == min(world.history[-1].values(), default=len(world.history))
         for revision, state in enumerate(world.history):
             entries = await collection.under_at(PREFIX, revision)
             assert {entry.key: entry.revision for entry in entries} == state

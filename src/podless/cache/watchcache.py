@@ -149,7 +149,7 @@ class WatchCache:
 
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
-        after, self.oldest = "", revision
+        after, self.oldest = "", revision + 1  # of later writes
         part = _PART if self._read_record is None else _LOOKED_AT
         rest = Rest()
         while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Protocol
 
 from podless.auth.certificates import Certificate
@@ -118,7 +118,7 @@ class Listing:
 
     own = 0
 
-    def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes, cut: bytes = b"") -> None:
+    def __init__(self, head: bytes, items: list[bytes], tail: bytes, cut: bytes = b"") -> None:
         self._head = head
         self._items = items
         self._tail = tail
@@ -132,11 +132,13 @@ class Listing:
         step = max(_PIECE * len(items) // max(self.size, 1), 1)
         lead = self._head
         for start in range(0, len(items), step):
-            yield lead + b",".join(self._shown(items[start : start + step]))
+            shown = self._shown(items[start : start + step])
+            shown[0] = lead + shown[0]  # the joined piece is longer to copy
+            yield b",".join(shown)
             lead = b","
         yield self._tail if items else lead + self._tail
 
-    def _shown(self, items: Sequence[bytes]) -> Iterable[bytes]:
+    def _shown(self, items: list[bytes]) -> list[bytes]:
         cut = self._cut
         if not cut:
             return items
