@@ -72,7 +72,8 @@ def told(home: str, name: str) -> str:
     struct, group = load_struct(home, name), group_of(home)
     envelope = [any(part is known for known in TYPE_META) for part in struct.parts[:2]].count(True)
     about = field_text(group, name)
-    head = digest([struct.name, struct.go, struct.atomic, struct.union, struct.few, envelope, about])
+    few = 0 if struct.recursive else 8
+    head = digest([struct.name, struct.go, struct.atomic, struct.union, few, envelope, about])
     texts = {field.name: digest(field_text(group, name, field.name))[:4] for field in struct}
     parts = [f"{part.name}:{digest([attributes(part)])[:6]}{texts.pop(part.name, '')}" for part in struct.parts]
     return " ".join([home, name, head, *parts, *(f"{field}={value}" for field, value in texts.items())])

@@ -149,7 +149,7 @@ def test_a_struct_may_contain_itself(file: StructFile) -> None:
     more = part.parts[2].type
     assert isinstance(more, ListOf)
     assert more.item is part
-    assert (part.few, file.struct("Thing").few > 0) == (0, True)
+    assert (part.recursive, file.struct("Thing").recursive) == (True, False)
 
 
 def test_texts_are_those_of_the_lines(file: StructFile) -> None:

@@ -17,7 +17,6 @@ from podless.runtime.release import has
 from podless.schema import default, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
-from podless.schema.plain import PlainParts
 from podless.schema.rules import Expressions
 
 # structural schemas, rule 2: fields in logic (allOf, anyOf, oneOf, not) must also be declared outside of it
@@ -89,9 +88,10 @@ def structural(
     if schema.get("nullable"):
         errors.append(field.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
     late: list[FieldError] = []
+    nodes = list(walk_nodes(schema, skip))
     compiled = None
     if options.structural:
-        trouble = unsupported_reason(schema, skip)
+        trouble = unsupported_reason(nodes)
         if trouble:
             late.append(field.invalid(path, "", trouble))
         else:
@@ -100,20 +100,18 @@ def structural(
             errors += found
             compiled = None if found else rules
     errors += keywords.validate_keywords(schema, path, options, compiled, skip)
-    if options.patterns and (cost := compile_cost(schema, parts)) > MOST:
+    if options.patterns and (cost := compile_cost(nodes, parts.patterns)) > MOST:
         text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
         errors.append(field.invalid(path, "", text))
     return errors or late
 
 
-def compile_cost(schema: dict[str, Any], parts: PlainParts | None = None) -> float:
-    """Estimate the nanoseconds to compile all patterns of a schema, which the first object of the kind may need.
+def compile_cost(nodes: Iterable[Schema], more: Collection[str] = ()) -> float:
+    """Estimate the nanoseconds to compile all patterns of some nodes, which the first object of the kind may need.
 
-    parts: the plain parts of the schema, if they are known. Patterns that are too expensive count as 0, because they
-    are rejected.
+    more: patterns of other nodes. Patterns that are too expensive count as 0, because they are rejected.
     """
-    parts = parts if parts is not None else plain.find_plain_parts(schema)
-    texts = {node["pattern"] for node in walk_nodes(schema, parts.ids) if node.get("pattern")} | parts.patterns
+    texts = {node["pattern"] for node in nodes if node.get("pattern")}.union(more)
     return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MOST)
 
 
@@ -123,9 +121,10 @@ def structural_errors(schema: dict[str, Any], path: str, plain: Collection[int] 
     return sorted(errors, key=str)
 
 
-def unsupported_reason(schema: dict[str, Any], plain: Collection[int] = ()) -> str:
-    """Return why the keywords cannot form a structural schema; "" if they can."""
-    for node in walk_nodes(schema, plain):
+def unsupported_reason(nodes: Iterable[Schema]) -> str:
+    """Return why the keywords of a schema's nodes cannot form a structural schema; "" if they can."""
+    for node in nodes:
+        charge(1)
         for name in ("id", "$schema", "$ref", "patternProperties", "dependencies"):
             if node.get(name):
                 return f"OpenAPIV3Schema '{name.removeprefix('$') if name == '$schema' else name}' is not supported"
@@ -147,9 +146,7 @@ def walk_nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[
         node = todo.pop()
         charge(2)
         yield node
-        below = [child for child in shape.child_schemas(node) if id(child) not in plain]
-        below.reverse()
-        todo += below
+        todo += reversed(shape.child_schemas(node, plain))
 
 
 def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
@@ -183,7 +180,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
         ),
         atomic_sets=not any(keywords.loose_set(part, "") for part in each(parts)),
         map_keys=not any(keywords.check_stable(part, "") for part in each(parts)),
-        patterns=all(compile_cost(schema) <= MOST for schema in each(olds)),
+        patterns=all(compile_cost(walk_nodes(schema)) <= MOST for schema in each(olds)),
     )
 
 
@@ -204,7 +201,9 @@ def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
 
 def is_structural(schema: dict[str, Any]) -> bool:
     """Return whether a stored schema is structural."""
-    return not shape.check_shape(schema, "") and not unsupported_reason(schema) and not structural_errors(schema, "")
+    return not (
+        shape.check_shape(schema, "") or unsupported_reason(walk_nodes(schema)) or structural_errors(schema, "")
+    )
 
 
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:

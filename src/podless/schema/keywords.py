@@ -65,7 +65,7 @@ class _KeywordWalk:
         errors = self.single(schema, path, place)
         if schema.get("uniqueItems"):
             errors.append(field.forbidden(f"{path}.uniqueItems", _UNIQUE))
-        below = replace(place, above=(*place.above, schema))
+        below = _NodePosition(place.meta, place.no_default, (*place.above, schema))
         errors += self.fields(schema, path, below, root, logic)
         errors += self.junctions(schema, path, below)
         errors += self.parts(schema, path, below, logic)

@@ -17,6 +17,7 @@ from podless.schema import formats, regex
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
 _DEEPEST = 50  # deeper parts are left to the walk that checks the depth
+_TOGETHER = 64  # nodes that are charged together
 
 
 def _is_text(value: Any) -> bool:
@@ -68,26 +69,31 @@ class PlainParts:
     """What one walk through a schema has found.
 
     ids: of the nodes below the root that are certainly valid with all their children, in any position. patterns: of all
-    nodes that the walk reached, which are at least these and their parents.
+    nodes that the walk reached, which are at least these and their parents. uncharged: nodes that were visited since
+    the walk has charged.
     """
 
     ids: set[int] = field(default_factory=set)
     patterns: set[str] = field(default_factory=set)
+    uncharged: int = 0
 
 
 def find_plain_parts(schema: Schema) -> PlainParts:
     """Walk a schema, and return its plain parts."""
     found = PlainParts()
-    charge(1)
     _plain(schema, 0, found)
     found.ids.discard(id(schema))  # the root has more rules
     return found
 
 
 def _plain(node: Any, depth: int, found: PlainParts) -> bool:
-    """Return whether a node is plain. Adds what is below it to `found`. Its parent charges for it."""
+    """Return whether a node is plain. Adds what is below it to `found`."""
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
+    found.uncharged += 1
+    if found.uncharged == _TOGETHER:
+        charge(_TOGETHER)
+        found.uncharged = 0
     if len(node) > FEW:
         charge(len(node))
     kind = node.get("type")
@@ -98,15 +104,10 @@ def _plain(node: Any, depth: int, found: PlainParts) -> bool:
         if name == "properties":
             if value.__class__ is not dict:
                 return False
-            few = len(value) <= FEW
-            charge(len(value) + 1 if few else 1)
             for part in value.values():
-                if not few:
-                    charge(1)
                 if not _plain(part, depth + 1, found):
                     plain = False
         elif name == "items" or name == "additionalProperties":
-            charge(1)
             if not _plain(value, depth + 1, found) or "properties" in node:
                 plain = False
         elif name == "format":

@@ -6,7 +6,7 @@ walk meets a list in place of an object.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 from podless.meta import field
@@ -55,7 +55,7 @@ def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[Fie
         else:
             errors += _keywords(node, at)
             if not errors and len(node) > 1:
-                todo += [(child, at, depth + 1) for child in child_schemas(node) if id(child) not in plain]
+                todo += [(child, at, depth + 1) for child in child_schemas(node, plain)]
     return errors
 
 
@@ -88,26 +88,26 @@ def _rules(value: Any, path: str) -> list[FieldError]:
     ]
 
 
-def child_schemas(node: dict[str, Any]) -> Iterator[Any]:
-    """Yield the schemas directly below a node, in the order in which a real server visits them; null counts as {}."""
+def child_schemas(node: dict[str, Any], plain: Collection[int] = ()) -> list[Any]:
+    """Return the schemas directly below a node, in the order in which a real server visits them; null counts as {}.
+
+    plain: ids of nodes to skip.
+    """
     items = node.get("items")
-    if items.__class__ is list:
-        yield from (item or {} for item in each(items))
-    elif items.__class__ is dict:
-        yield items
+    found: list[Any] = [*each(items)] if items.__class__ is list else [items] if items.__class__ is dict else []
     for name in ("allOf", "anyOf", "oneOf"):
-        for part in each(node.get(name) or ()):
-            yield part or {}
+        if name in node:
+            found += each(node[name] or ())
     if node.get("not") is not None:
-        yield node["not"]
-    for part in each(node.get("properties") or {}).values():
-        yield part or {}
+        found.append(node["not"])
+    if node.get("properties"):
+        found += each(node["properties"]).values()
     for name in ("additionalProperties", "additionalItems"):
         if node.get(name).__class__ is dict:
-            yield node[name]
+            found.append(node[name])
     for name in ("patternProperties", "definitions"):
-        for part in each(node.get(name) or {}).values():
-            yield part or {}
-    for part in each(node.get("dependencies") or {}).values():
-        if part.__class__ is dict:
-            yield part
+        if name in node:
+            found += each(node[name] or {}).values()
+    if node.get("dependencies"):
+        found += [part for part in each(node["dependencies"]).values() if part.__class__ is dict]
+    return [part or {} for part in found if id(part) not in plain]

@@ -98,7 +98,7 @@ class Struct(GoType):
         self.go = f"{package}.{name}"
         self.given = fields
         self.home = home
-        self.few = 0 if recursive else FEW  # a recursive struct can have many small values
+        self.recursive = recursive
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
@@ -183,8 +183,8 @@ class Struct(GoType):
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             self.refuse(value)
-        plan, found = self.plan, {}
-        if len(value) > self.few:
+        plan, found, recursive = self.plan, {}, self.recursive
+        if len(value) > FEW:
             charge(len(value))
         last, ordered = -1, True
         for key, item in value.items():
@@ -197,6 +197,8 @@ class Struct(GoType):
             if type(item) is not plain:
                 if item is None:
                     continue
+                if recursive:  # there can be many small values
+                    charge(len(item) if item.__class__ is dict else 1)
                 start = len(unknown)
                 try:
                     item = kind.read_value(item, unknown)

@@ -134,14 +134,14 @@ def set_structural(crd: Object, now: str) -> None:
 
 def _unstructured(spec: Object) -> tuple[str, str, str]:
     """Return status, reason and message of the condition NonStructuralSchema."""
-    from podless.schema.definition import structural_errors, unsupported_reason
+    from podless.schema.definition import structural_errors, unsupported_reason, walk_nodes
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
     for place, version in enumerate(each(spec["versions"])):
         schema = shared.schema_of_version(version)
         if schema is None:
             continue
-        trouble = unsupported_reason(schema)
+        trouble = unsupported_reason(walk_nodes(schema))
         if trouble:
             return (
                 "Unknown",
