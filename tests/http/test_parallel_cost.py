@@ -15,8 +15,8 @@ from podless.http.message import Stream, settle_answer
 from podless.runtime import slices
 from podless.testing.ask import Lines, make_request
 from tests.conftest import CRDS, definition
-from tests.http.test_request_cost import named
-from tests.http.test_stored_cost import ATTEMPTS, SIZE, TABLE, _Ours, columns, fault, numbers
+from tests.http.test_request_cost import named, numbers
+from tests.http.test_stored_cost import ATTEMPTS, SIZE, TABLE, _Ours, columns, fault
 from tests.inside import Ask, Inside
 
 pytestmark = pytest.mark.slow
