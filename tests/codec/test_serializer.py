@@ -466,3 +466,10 @@ def test_numbers_are_stored_as_they_are_read_again(value: Any) -> None:
     once = serializer.encode_json(serializer.decode_json(raw))
     assert serializer.encode_json(serializer.decode_json(once)) == once
     assert serializer.encode_json(serializer.decode_own(once)) == once
+
+
+@given(st.dictionaries(TEXT, VALUES, max_size=4), st.integers(0, 3))
+def test_a_document_in_parts_is_the_same(value: dict[str, Any], more: int) -> None:
+    value |= {"long": [{"a": number} for number in range(more * serializer._PART + 1)]}
+    value |= {"inner": {"long": list(range(more * serializer._PART))}}
+    assert serializer.encode_parts(value) == serializer.encode_json(value)

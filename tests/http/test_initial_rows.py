@@ -13,7 +13,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.runtime.jsonobject import Object
 from podless.server import Server
-from podless.testing.ask import Lines, ask_app, make_request
+from podless.testing.ask import Lines, ask_app, make_request, send_request
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PATH = "/api/v1/namespaces/default/configmaps"
@@ -59,6 +59,30 @@ async def test_the_garbage_collector_rests_while_a_long_object_becomes_a_row(mon
             await first_event(app, name)
             assert gc.isenabled()
     assert enabled == {"short": True, "long": False}
+
+
+async def test_the_metadata_of_a_long_object_is_made_once_for_all_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[str] = []
+    load_inner = view.load_inner
+
+    def load(kind: Kind, version: Version, entry: Entry) -> Object:
+        decoded.append(entry.key)
+        return load_inner(kind, version, entry)
+
+    monkeypatch.setattr(view, "load_inner", load)
+    async with Server() as server:
+        app = server._running()
+        for turn, label in enumerate(("a", "b")):
+            body: Object = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "x" * 300_000}}
+            body["metadata"] = {"name": "long", "labels": {"l": label}}
+            await ask_app(app, *(("POST", PATH) if not turn else ("PUT", f"{PATH}/long")), body)
+            for _ in range(3):
+                request = make_request(app, "GET", PATH, None, "", {})
+                request.headers["accept"] = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+                shown, _ = await send_request(app, request)
+                [labels] = [item["metadata"]["labels"] for item in shown["items"] if item["metadata"]["name"] == "long"]
+                assert labels == {"l": label}
+        assert len([key for key in decoded if key.endswith("/long")]) == 2
 
 
 async def first_event(app: App, name: str) -> Object:

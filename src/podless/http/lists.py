@@ -28,6 +28,7 @@ else:
 
 LONG = 128  # objects; longer lists are made while they are sent
 _BYTES = 1 << 18  # bytes of all objects together, with the same effect
+_LONG_OBJECT = 1 << 15  # bytes of an object whose metadata is cached
 _PIECE = 1 << 16  # bytes of items that are joined to one piece
 # a row counts as this many bytes when pieces are joined, plus the bytes of its object: making it takes time
 _MADE = 1 << 10
@@ -62,7 +63,7 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: s
         head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
 
         def items() -> Iterator[bytes]:
-            return (_partial(call, entry, form) for entry in page.entries)
+            return (_partial(call, entry, form, kept) for entry in page.entries)
     else:
         head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
 
@@ -79,9 +80,18 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: s
     return Pieces(lambda: _joined(head, items(), tail + b"\n"))
 
 
-def _partial(call: Call, entry: Entry, form: AnswerForm) -> bytes:
+def _partial(call: Call, entry: Entry, form: AnswerForm, kept: Rows) -> bytes:
+    """Return the PartialObjectMetadata of an object. That of a long one is cached."""
+    kind, version = call.kind, call.version
+    key, state = f"{entry.key} metadata", (entry.revision, kind.group, version.name, kind.changed, form.version)
+    long = len(entry.body) >= _LONG_OBJECT
+    if long and (known := kept.find_row(key, state)) is not None:
+        return known.row[0]  # type: ignore[return-value]
     with view.pause_collector(entry):
-        return serializer.encode_json(table.make_partial(view.load_inner(call.kind, call.version, entry), form.version))
+        made = serializer.encode_json(table.make_partial(view.load_inner(kind, version, entry), form.version))
+    if long:
+        kept.cache_row(key, state, (made,))
+    return made
 
 
 def _item(call: Call, entry: Entry) -> bytes:

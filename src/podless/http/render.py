@@ -85,7 +85,7 @@ def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     """Return whether an answer about one object is cheap enough to be rendered outside of slices."""
     entry = getattr(outcome, "entry", None)
     if entry is None:
-        return True
+        return not (isinstance(outcome, AnswerDocument) and outcome.long)
     if len(entry.body) <= _SHORT:
         return form is PLAIN or form.target != "Table" or not call.kind.custom  # custom columns can be expensive
     return form is PLAIN and view.known_body(call.kind, call.version, entry) is not None
@@ -210,7 +210,7 @@ def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> l
         return [serializer.encode_json(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
     if form.target and outcome.obj.get("kind") != "Status":
         return [serializer.encode_json(_make_review(outcome.obj, form))]
-    return [serializer.encode_json(outcome.obj)]
+    return [serializer.encode_parts(outcome.obj) if outcome.long else serializer.encode_json(outcome.obj)]
 
 
 def _make_review(obj: Object, form: AnswerForm) -> Object:

@@ -94,10 +94,11 @@ class Many(NamedTuple):
 
 
 class AnswerDocument(NamedTuple):
-    """A document that is not the object itself, such as a Status or a Scale."""
+    """A document that is not the object itself, such as a Status or a Scale. long: it can have long lists."""
 
     obj: Object
     code: int = 200
+    long: bool = False
 
 
 Outcome = Single | Many | AnswerDocument
