@@ -43,6 +43,16 @@ def format_structs(struct: Struct, values: list[Object] | None) -> Any:
     return None if values is None else [_struct(struct, value) for value in each(values)]
 
 
+def format_int_or_string(value: int | str) -> Any:
+    """Format an intstr.IntOrString."""
+    return value if has("ValuesAsJSON") else Literal(gosyntax.write_either(value))
+
+
+def format_quantity(text: str) -> str:
+    """Format a quantity that errors show as it is, not its text."""
+    return text if has("ValuesAsJSON") else Literal(gosyntax.write_quantity(text))
+
+
 def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     """Return the differences of two values of a struct as a unified diff."""
     struct = in_release(struct, CURRENT.get())

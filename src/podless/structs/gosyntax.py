@@ -65,19 +65,21 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     package = package_of(holder) if isinstance(holder, Struct) else package_of(struct)
     if isinstance(value, dict | list):
         return _write_whole(kind, value, package)
+    if value is None and isinstance(kind, gotypes.Bytes):
+        return "[]byte(nil)"
     if value is None:
         return _write(kind, None, package) if isinstance(kind, ListOf | MapOf) else None
     if not isinstance(value, str):
         return None
     if isinstance(kind, gotypes.Time):
         return format_time(value)
-    if isinstance(kind, gotypes.Bytes):
+    if isinstance(kind, gotypes.Bytes) and not isinstance(holder, MapOf):  # errors of maps show the key
         try:
             return f"[]byte{write_bytes(base64.b64decode(value, validate=True))[7:]}"
         except ValueError:  # the value is an error text about the bytes
             return None
     if isinstance(kind, gotypes.IntOrString) and path[-1] not in _PORTS:
-        return _write_either(value)
+        return write_either(value)
     if isinstance(kind, gotypes.Quantity) and len(path) > 1 and path[-2] in _LIMITS:
         return write_quantity(value) if _AMOUNT.fullmatch(value) else None
     return None
@@ -136,7 +138,7 @@ def _write(kind: GoType, item: Any, package: str) -> str:
     if isinstance(kind, MapOf):
         return _write_map(kind, item, package)
     if isinstance(kind, gotypes.IntOrString):
-        return _write_either(item)
+        return write_either(item)
     if isinstance(kind, gotypes.Quantity):
         return write_quantity(item or "0")
     if isinstance(kind, gotypes.Bytes):
@@ -157,7 +159,8 @@ def _write_map(kind: MapOf, item: Mapping[str, Any] | None, package: str) -> str
     return f"{named}{{{', '.join(parts)}}}"
 
 
-def _write_either(item: Any) -> str:
+def write_either(item: Any) -> str:
+    """Return an intstr.IntOrString."""
     if isinstance(item, str):
         return f"intstr.IntOrString{{Type:1, IntVal:0, StrVal:{gotext.quote(item)}}}"
     return f'intstr.IntOrString{{Type:0, IntVal:{item or 0}, StrVal:""}}'

@@ -16,8 +16,11 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
 from podless.structs.structs import DecodeError
 
+_UPDATE = load_struct("apps/v1", "DaemonSetUpdateStrategy")
 # the annotation in which apps/v1 has a field of earlier versions
 _GENERATION = "deprecated.daemonset.template.generation"
 _NUMBERS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
@@ -116,8 +119,8 @@ def _strategy(spec: Object) -> list[FieldError]:
     if kind == "OnDelete":
         return []
     if kind != "RollingUpdate":
-        inner = rolling and {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
-        return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, ("RollingUpdate", "OnDelete"))]
+        shown = gostructs.format_struct(_UPDATE, strategy)
+        return [field.not_supported(path, shown, ("RollingUpdate", "OnDelete"))]
     path += ".rollingUpdate"
     errors: list[FieldError] = []
     for check in (shares.validate_int_or_percent, shares.at_most_all):
@@ -125,8 +128,8 @@ def _strategy(spec: Object) -> list[FieldError]:
             errors += check(f"{path}.{name}", rolling[name])
     away, more = shares.read_int_or_percent(rolling["maxUnavailable"]), shares.read_int_or_percent(rolling["maxSurge"])
     if away and more:
-        text = "may not be set when maxUnavailable is non-zero"
-        errors.append(field.invalid(f"{path}.maxSurge", rolling["maxSurge"], text))
+        shown = gostructs.format_int_or_string(rolling["maxSurge"])
+        errors.append(field.invalid(f"{path}.maxSurge", shown, "may not be set when maxUnavailable is non-zero"))
     if not away and not more:
         errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
     return errors

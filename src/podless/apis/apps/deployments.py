@@ -11,7 +11,10 @@ from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
 
+_STRATEGY = load_struct("apps/v1", "DeploymentStrategy")
 _SHARE = "25%"
 _COUNTS = (
     "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
@@ -78,10 +81,7 @@ def _strategy(strategy: Object) -> list[FieldError]:
         return [field.forbidden(f"{path}.rollingUpdate", text)] if rolling is not None else []
     if kind == "RollingUpdate":
         return _rolling(rolling or {}, f"{path}.rollingUpdate")
-    inner = None
-    if rolling is not None:
-        inner = {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
-    return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, _TYPES)]
+    return [field.not_supported(path, gostructs.format_struct(_STRATEGY, strategy), _TYPES)]
 
 
 def _rolling(rolling: Object, path: str) -> list[FieldError]:
@@ -91,7 +91,8 @@ def _rolling(rolling: Object, path: str) -> list[FieldError]:
         *shares.validate_int_or_percent(f"{path}.maxSurge", more),
     ]
     if not shares.read_int_or_percent(away) and not shares.read_int_or_percent(more):
-        errors.append(field.invalid(f"{path}.maxUnavailable", away, "may not be 0 when `maxSurge` is 0"))
+        shown = gostructs.format_int_or_string(away)
+        errors.append(field.invalid(f"{path}.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0"))
     return [*errors, *shares.at_most_all(f"{path}.maxUnavailable", away)]
 
 

@@ -71,7 +71,7 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         given = spec["template"]
-        errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
+        errors = [*_policies(spec), *(_claims(spec) if old is None and has("StatefulSetTemplates") else ())]
         errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         errors += checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")

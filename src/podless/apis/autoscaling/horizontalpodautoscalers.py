@@ -36,6 +36,8 @@ def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[Fie
         yield from checks.validate_name(f"{path}.{part}", ref.get(part), names.path_segment)
     version = ref.get("apiVersion") or ""
     group, slash, _ = version.partition("/")
+    if not has("GroupedReferences"):
+        return
     if version.count("/") > 1:
         yield field.invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}")
     elif grouped and not (slash and group):
@@ -243,7 +245,7 @@ def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
         yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     # an unchanged reference may have an apiVersion without a group
     same = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
-    grouped = target.get("kind") != "ReplicationController" and not same and has("GroupedReferences")
+    grouped = target.get("kind") != "ReplicationController" and not same
     yield from validate_reference(target, "spec.scaleTargetRef", grouped=grouped)
     yield from validate_metrics(spec.get("metrics") or [], least, "spec.metrics")
     behavior = spec.get("behavior") or {}

@@ -15,7 +15,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.structs import gostructs, structs
+from podless.structs import gostructs, gosyntax, structs
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
@@ -195,6 +195,8 @@ def _go(name: str, value: Any) -> Any:
         return None if has("ValuesAsJSON") else _NO_TIME
     if value is None and name == "related":
         return None
+    if name in _TIMES:
+        return value if has("ValuesAsJSON") else Literal(gosyntax.format_time(value))
     if name not in ("involvedObject", "related", "source"):
         return (0 if name == "count" else "") if value is None else value
     return gostructs.format_struct(_SOURCE if name == "source" else _OBJECT, value or {})

@@ -67,10 +67,11 @@ class ClaimStrategy(StatusStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj.get("status") or {}
         errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
+        path = f"status.allocatedResourceStatus{'es' if has('ClaimStatusPaths') else ''}"
         for name, state in each(status.get("allocatedResourceStatuses") or {}).items():
-            errors += _resource(name, "status.allocatedResourceStatuses")
+            errors += _resource(name, path)
             if state not in _RESIZES:
-                errors.append(field.not_supported("status.allocatedResourceStatuses", name, _RESIZES))
+                errors.append(field.not_supported(path, name, _RESIZES))
         for name, text in each(status.get("allocatedResources") or {}).items():
             path = "status.allocatedResources"
             errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]

@@ -16,6 +16,8 @@ from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
 _PORT = load_struct("core/v1", "ServicePort")
+_KUBELET = 10250  # port
+_KUBELET_PORT = f"may not expose port {_KUBELET} externally since it is used by kubelet"
 
 EXTERNAL, HEADLESS = "ExternalName", "None"
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -84,7 +86,11 @@ def _named(spec: Object) -> Iterator[FieldError]:
         if not host:
             yield field.required("spec.externalName")
         yield from field.invalid_details("spec.externalName", host, names.check_subdomain(host) if host else ())
-    elif kind in EXPOSED and bare:
+    elif kind == "LoadBalancer" and not has("KubeletPorts"):
+        for place, port in enumerate(each(spec.get("ports") or ())):
+            if port["port"] == _KUBELET:
+                yield field.invalid(f"spec.ports[{place}]", _KUBELET, _KUBELET_PORT)
+    if kind in EXPOSED and bare:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import validate_immutable
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+_PARENT = load_struct("networking/v1", "ParentReference")
 
 
 class IPAddressStrategy(TypedStrategy):
@@ -29,11 +33,10 @@ class IPAddressStrategy(TypedStrategy):
         return [*errors, *field.invalid_details(f"{path}.namespace", namespace, faults)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        parent = obj["spec"].get("parentRef")
-        parts = ("group", "resource", "namespace", "name")
-        shown = parent and {name.capitalize(): parent.get(name) or "" for name in parts}
-        changed = validate_immutable("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
-        return [*self.validate_create(kind, version, obj), *changed]
+        parent, errors = obj["spec"].get("parentRef"), self.validate_create(kind, version, obj)
+        if parent == old["spec"].get("parentRef"):
+            return errors
+        return [*errors, immutable_error("spec.parentRef", gostructs.format_struct(_PARENT, parent))]
 
 
 STRATEGY = IPAddressStrategy()

@@ -10,7 +10,10 @@ from podless.meta import addresses, field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
 
+_SPEC = load_struct("networking/v1", "ServiceCIDRSpec")
 _PATH = "spec.cidrs"
 _MOST_RANGES = 2
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
@@ -46,7 +49,8 @@ def _ranges(given: list[str]) -> list[FieldError]:
     if not given:
         return [field.required(_PATH, "at least one CIDR required")]
     if len(given) > _MOST_RANGES:
-        return [field.invalid(_PATH, {"CIDRs": given}, f"may only hold up to {_MOST_RANGES} values")]
+        shown = gostructs.format_struct(_SPEC, {"cidrs": given})
+        return [field.invalid(_PATH, shown, f"may only hold up to {_MOST_RANGES} values")]
     errors = [
         field.invalid(f"{_PATH}[{place}]", text, fault)
         for place, text in enumerate(each(given))

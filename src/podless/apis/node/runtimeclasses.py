@@ -54,13 +54,14 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
         yield from field.invalid_details(path, key, names.qualified_name(key))
         yield from field.invalid_details(path, value, names.label_value(value))
     tolerations = scheduling.get("tolerations") or []
-    yield from validate_tolerations(tolerations, "scheduling.tolerations")
+    path = "scheduling.tolerations"
+    yield from validate_tolerations(tolerations, path if has("TolerationsOfClasses") else f"{path}.tolerations")
     seen: set[tuple[object, ...]] = set()
     for place, one in enumerate(each(tolerations)):
         known = tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
         if known in seen:
             shown = gostructs.format_struct(TOLERATION, one)
-            yield field.duplicate(f"scheduling.tolerations[{place}]", shown)
+            yield field.duplicate(f"{path}[{place}]", shown)
         seen.add(known)
 
 

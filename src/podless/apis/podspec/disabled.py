@@ -13,6 +13,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
+_PROC_MOUNT = "Default"
 _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 
 
@@ -26,6 +27,11 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         if not any(source.get(name) is not None for source in _sources(known)):
             for source in _sources(spec):
                 source.pop(name, None)
+    if not has("ImageVolume") and not _image_volumes(known):
+        _drop_image_volumes(spec)
+    if not has("ProcMountType") and not any(mount != _PROC_MOUNT for _, mount in _proc_mounts(known)):
+        for context, _ in _proc_mounts(spec):
+            context["procMount"] = _PROC_MOUNT
     if (
         _restarts(spec)
         and has("ContainerRestartPolicies")
@@ -40,6 +46,37 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         for hooks, container in _hooks(spec):
             if hooks.pop("stopSignal", None) is not None and not hooks:
                 del container["lifecycle"]
+
+
+def _proc_mounts(spec: Object) -> Iterator[tuple[Object, str]]:
+    """Yield the security contexts of containers with a procMount, and its value."""
+    for container, _ in containers.visit_containers(spec, ""):
+        context = container.get("securityContext") or {}
+        if context.get("procMount") is not None:
+            yield context, context["procMount"]
+
+
+def _image_volumes(spec: Object) -> list[str]:
+    """Return the names of the image volumes."""
+    return [one.get("name") or "" for one in each(spec.get("volumes") or ()) if one.get("image") is not None]
+
+
+def _drop_image_volumes(spec: Object) -> None:
+    """Drop image volumes and their mounts."""
+    gone = _image_volumes(spec)
+    if not gone:
+        return
+    _keep(spec, "volumes", [one for one in each(spec["volumes"]) if one.get("image") is None])
+    for container, _ in containers.visit_containers(spec, ""):
+        mounts = container.get("volumeMounts") or ()
+        _keep(container, "volumeMounts", [one for one in each(mounts) if one.get("name") not in gone])
+
+
+def _keep(holder: Object, name: str, items: list[Object]) -> None:
+    if items:
+        holder[name] = items
+    else:
+        holder.pop(name, None)
 
 
 def _restartable(spec: Object) -> Iterator[tuple[Object, bool]]:

@@ -15,6 +15,7 @@ from podless.meta.objectmeta import NONNEGATIVE
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
+from podless.structs import gostructs
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
 _WHOLE = frozenset(
@@ -101,7 +102,7 @@ def quantity_errors(name: str, text: str, path: str) -> Errors:
     if quantity.parse_nanos(text) < 0:
         yield field.invalid(path, text, NONNEGATIVE)
     if (name in _WHOLE or is_extended(name)) and not quantity.is_whole(text):
-        yield field.invalid(path, text, "must be an integer")
+        yield field.invalid(path, gostructs.format_quantity(text), "must be an integer")
 
 
 def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:

@@ -43,7 +43,7 @@ _ONLY = "only cpu and memory resources are mutable"
 
 def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate a changed pod, except its metadata."""
-    return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_update(obj["spec"], old["spec"])]
+    return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_update(obj["spec"], old)]
 
 
 def validate_changed_marks(obj: Object, old: Object) -> Errors:
@@ -64,7 +64,9 @@ def validate_marks(obj: Object, old: Object) -> Errors:
     return marks.validate_annotations(notes, obj["spec"], "metadata.annotations", judged)
 
 
-def _update(spec: Object, old: Object) -> Errors:
+def _update(spec: Object, pod: Object) -> Errors:
+    """Validate a changed spec. pod: the pod before the update."""
+    old = pod["spec"]
     for part in ("containers", "initContainers"):
         given = spec.get(part) or []
         if len(given) != len(old.get(part) or []):
@@ -85,6 +87,9 @@ def _update(spec: Object, old: Object) -> Errors:
     yield from _gates(spec.get("schedulingGates") or [], old.get("schedulingGates") or [])
     if spec == old:
         return
+    kind = (pod.get("status") or {}).get("qosClass") or amounts.qos_class(old)
+    if not has("FixedQOSClass") and kind != amounts.qos_class(spec):
+        yield field.invalid("metadata", kind, "Pod QoS is immutable")
     munged = _munged(spec, old)
     if old.get("schedulingGates"):
         yield from gates.validate_gated_selectors(munged, old)

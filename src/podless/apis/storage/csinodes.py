@@ -11,7 +11,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import validate_reason
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Checking, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -35,6 +35,7 @@ class CSINodeStrategy(StatusStrategy):
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0))
+    checking = Checking(once="CSINodesOnce")
     status_resets = NOT_STATUS
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
@@ -96,6 +97,8 @@ def _condition(condition: Object, path: str) -> Iterator[FieldError]:
 
 def _fixed(driver: Object) -> Object:
     """Return the immutable fields of a driver."""
+    if not has("MutableCSINodeAllocatableCount"):
+        return driver
     return {name: value for name, value in each(driver).items() if name != "allocatable"}
 
 
