@@ -17,6 +17,7 @@ from podless.codec.jsontext import YAMLError
 from podless.codec.yamlnodes import YAMLNode, compose_nodes
 from podless.codec.yamlscalar import format_gosyntax, key_text, read_scalar, settle_scalar
 from podless.runtime.meter import charge
+from podless.runtime.sorting import sort_keys
 
 _ROOM = 1 << 22  # characters of all findings: because of aliases, a long key can be in many of them
 _PACKED = 2  # a version of marshal without references, which it would detect wrongly here
@@ -181,7 +182,7 @@ class YAMLDecoder:
                 yield _Entry(self.key(key), item.mark.line, self.value(item))
 
     def mapping(self, node: YAMLNode) -> dict[str, Any]:
-        """Return the value of a mapping. The last value of a duplicate key counts, and the key is recorded."""
+        """Return the value of a mapping, sorted by keys. The last value of a duplicate key counts; it is recorded."""
         made: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
@@ -198,7 +199,7 @@ class YAMLDecoder:
                 keys[typed] = typed
             else:
                 self.put_entry(_Entry(typed, item.mark.line, value), made, keys)
-        return made
+        return made if self.odd else sort_keys(made)  # keys without a JSON form have no order
 
     def key_text(self, typed: Any, value: Any) -> Any:
         """Return a key in JSON; in a tuple if it has no JSON form, which is reported at the end."""
