@@ -208,6 +208,7 @@ class _Patch:
         each(parts)
         if not parts:
             raise _missing(operation, told)
+        write = write or self.shown  # Go shows every object that a pointer leads through with sorted keys
         *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
         self.root = _read_text(self.root)
         if write:
@@ -294,6 +295,8 @@ class _Patch:
         if not self.shown and serializer.too_deep(value):
             raise Rejected("exceeded max depth")
         holder, key = self.holder(operation, told=_DESTINATION)
+        if self.shown:
+            self.sort()
         raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
