@@ -167,8 +167,11 @@ def _fit(write: ApplyWrite, made: Object, live: Object | None) -> None:
     call = write.call
     entries = made["metadata"].pop("managedFields", [])
     write.obj = _typed(write, made) if call.kind.struct_of(call.version) is not None else _loose(write, made, live)
+    # what an apply does not change stays as it was converted, without defaults of the version of the request
+    kept = live is not None and write.loose and not write.shared and _is_same(write.obj, live)
     steps.fit_to_path(write)
-    _default(write)
+    if not kept:
+        _default(write)
     managers.put_managed_fields(write.obj["metadata"], entries)
 
 
@@ -208,6 +211,14 @@ def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
         what = managers.describe_object(write.body)
         raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
     return made
+
+
+def _is_same(made: Object, live: Object) -> bool:
+    """Return whether a merged custom object equals the live one, except in managedFields."""
+    return made.keys() == live.keys() and all(
+        _unchanged(item, live[name]) if name == "metadata" else values.equal_values(item, live[name])
+        for name, item in made.items()
+    )
 
 
 def _unchanged(metadata: Object, live: Object) -> bool:
