@@ -190,8 +190,10 @@ class APIHandler:
         return call, attributes.verb
 
     def _choose_form(self, call: Call, verb: str, accept: str) -> AnswerForm:
-        declared = call.kind.subresource(call.subresource) if call.subresource else None
-        tables = not call.kind.virtual and (declared is None or (declared.kind is None and not declared.hooks))
+        below = call.subresource
+        tables = not call.kind.virtual and (
+            not below or below == "scale" or (below == "status" and call.kind.status_tables)
+        )
         if verb == "watch" and not has("TablesOfWatchLists"):
             tables = tables and not options.lists_first(call)
         many = verb in ("list", "watch")

@@ -64,9 +64,9 @@ class Kind:
     server stores another one than it serves; hash_in: the releases that do, "" for all. struct: fields of a built-in
     kind; `struct_of` returns those of a version. preserve: keep unknown fields everywhere (spec.preserveUnknownFields).
     home: the kind that stores the objects, if this one only shows them in another group; storage_version is "" then.
-    hashed: discovery shows a storage hash. shown_deleted: a delete answers the object instead of a Status. others:
-    kinds that show the objects of this one. scheme: of a built-in kind. views: all kinds that show the objects, home
-    first.
+    hashed: discovery shows a storage hash. shown_deleted: a delete answers the object instead of a Status.
+    status_tables: the status subresource has Tables. others: kinds that show the objects of this one. scheme: of a
+    built-in kind. views: all kinds that show the objects, home first.
     """
 
     group: str
@@ -95,6 +95,7 @@ class Kind:
     virtual: bool = False
     hashed: bool = True
     shown_deleted: bool = False
+    status_tables: bool = True
     home: Kind | None = None
     others: Callable[[], tuple[Kind, ...]] = tuple
     unserved: tuple[Version, ...] = ()

@@ -19,6 +19,7 @@ DEFINITIONS = GROUP.kind(
     namespaced=False,
     categories=("api-extensions",),
     status=True,
+    status_tables=False,
     versions=("v1", "v1beta1"),
     hash_version="v1beta1",
     deprecated={

@@ -11,4 +11,6 @@ GROUP = Group(
     earlier={"v1beta1": "*"},
 )
 
-API_SERVICES = GROUP.kind("APIService", namespaced=False, categories=("api-extensions",), status=True)
+API_SERVICES = GROUP.kind(
+    "APIService", namespaced=False, categories=("api-extensions",), status=True, status_tables=False
+)

@@ -15,7 +15,7 @@ GROUP = Group(
 
 _kind = partial(GROUP.kind, shown_deleted=True, releases="1.34-")
 DEVICE_CLASSES = _kind("DeviceClass", namespaced=False)
-RESOURCE_CLAIMS = _kind("ResourceClaim", status=True)
+RESOURCE_CLAIMS = _kind("ResourceClaim", status=True, status_tables=False)
 RESOURCE_CLAIM_TEMPLATES = _kind("ResourceClaimTemplate")
 RESOURCE_SLICES = _kind("ResourceSlice", namespaced=False)
 DEVICE_TAINT_RULES = GROUP.kind(
