@@ -16,14 +16,13 @@ from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
-from podless.controllers.write import report_status
+from podless.controllers.write import SELF, report_status
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Announced
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 _ALL = "all"
-_MANAGER = "kube-apiserver"
 _OF_SERVICE = "kubernetes.io/service-name"
 
 
@@ -138,7 +137,7 @@ class Availability(Controller):
                 set_available(obj, "False", *self._fault(spec))
             return obj
 
-        await report_status(self.api, self._kind, key, say, _MANAGER)
+        await report_status(self.api, self._kind, key, say, SELF)
 
     def _entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None

@@ -79,9 +79,8 @@ class APIServices(Controller):
 
     async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
-        await make_object(
-            self.api, self._kind, {"metadata": metadata, "spec": spec}, constant="" if custom else clock.now()
-        )
+        made = {"metadata": metadata, "spec": spec}
+        await make_object(self.api, self._kind, made, constant="" if custom else clock.now())
 
 
 class _Held(NamedTuple):

@@ -16,9 +16,9 @@ from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.naming import SELF, Naming
+from podless.controllers.naming import Naming
 from podless.controllers.serving import Serving
-from podless.controllers.write import amend_object, empty_kind, report_status
+from podless.controllers.write import SELF, amend_object, empty_kind, report_status
 from podless.kinds.compile import has_condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock

@@ -13,13 +13,13 @@ from podless.apis.flowcontrol import bootstrap
 from podless.apis.networking.group import SERVICE_CIDRS
 from podless.apis.scheduling import priorityclasses
 from podless.controllers.controller import Controller
-from podless.controllers.write import make_object
+from podless.controllers.write import SELF, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
-_SERVER, _FLOWS = "kube-apiserver", "api-priority-and-fairness-config-producer-v1"
+_FLOWS = "api-priority-and-fairness-config-producer-v1"
 _ADDRESS = "10.0.0.1"
 _SERVICE: Object = {
     "metadata": {
@@ -111,11 +111,11 @@ class Initial(Controller):
 
 def _wanted(now: str) -> Iterator[Wanted]:
     services, ranges, classes, levels, schemas = _RESOURCES
-    yield *services, _SERVER, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
+    yield *services, SELF, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
     status = {"conditions": [{**_READY, "lastTransitionTime": now}]}
-    yield *ranges, _SERVER, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": status}
+    yield *ranges, SELF, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": status}
     for known in priorityclasses.SYSTEM:
-        yield *classes, _SERVER, {**known, "metadata": dict(known["metadata"])}
+        yield *classes, SELF, {**known, "metadata": dict(known["metadata"])}
     for level in bootstrap.bootstrap_levels():
         yield *levels, _FLOWS, level
     for schema in bootstrap.bootstrap_schemas():

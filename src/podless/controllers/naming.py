@@ -15,7 +15,7 @@ from podless.admission import Along
 from podless.apis.apiextensions import definition as rules
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
-from podless.controllers.write import report_status, with_status
+from podless.controllers.write import SELF, report_status, with_status
 from podless.kinds.compile import has_condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
@@ -25,7 +25,6 @@ from podless.verbs import storage
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
 
-SELF = "kube-apiserver"  # the field manager of a definition's status in kube-apiserver
 _INSTALLING = ("False", "Installing", "the initial names have been accepted")
 _ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
 _BAD_BUNDLE = ("False", "InvalidCABundle", "The conversion webhook CABundle is invalid")

@@ -20,7 +20,6 @@ from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
-_SERVER = "kube-apiserver"
 _MANAGED, _ALLOCATOR = "ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io"
 _FAMILY = "ipaddress.kubernetes.io/ip-family"
 _HEADLESS = b'"clusterIP":"None"'
@@ -95,7 +94,7 @@ class ServiceDependents(Controller):
             await delete_all(self.api, IP_ADDRESSES, [one for one in found if one and _holder(one.decode()) == key])
             if entry is not None:
                 for ip in self._missing(wanted):
-                    await make_object(self.api, IP_ADDRESSES, _address(ip, entry), _SERVER)
+                    await make_object(self.api, IP_ADDRESSES, _address(ip, entry))
         except BaseException:
             self._released.setdefault(key, set()).update(released)
             raise

@@ -28,6 +28,7 @@ from podless.verbs.storage import AttemptOutcome, Next
 
 Change = Callable[[Object], Object]
 
+SELF = "kube-apiserver"  # the field manager of what kube-apiserver writes itself
 _TOGETHER = 256  # concurrent deletes; they share commits
 
 
@@ -47,12 +48,12 @@ class Constant(NamedTuple):
 
 
 async def make_object(
-    api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "", reporter: Object | None = None
+    api: API, kind: Kind, obj: Object, manager: str = SELF, *, constant: str = "", reporter: Object | None = None
 ) -> None:
     """Create an object on the server's behalf, unless it exists.
 
     obj: its metadata has a name, and a namespace if the kind is namespaced; its status is kept. manager: of the fields
-    other than the status, "" for none. reporter: the managedFields entry of the status. constant: the time in `obj`, if
+    other than the status. reporter: the managedFields entry of the status. constant: the time in `obj`, if
     `obj` is otherwise the same in every server; its stored form is then computed once.
     """
     metadata = obj["metadata"]
@@ -76,9 +77,8 @@ async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata, status = obj["metadata"], obj.pop("status", None)
     kind.strategy.fill_defaults(kind, version, obj)
-    if manager:
-        call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
-        fieldmanager.fields_of_created(call, obj, manager)
+    call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
+    fieldmanager.fields_of_created(call, obj, manager)
     steps.identify_object(kind, metadata)
     drop_gated(kind.struct_of(version), obj)
     kind.strategy.prepare_create(version, obj)

@@ -18,7 +18,6 @@ from podless.structs import gotypes, protobuf, repeats, structs
 from podless.structs.structs import Struct
 
 _HEAD = ("kind", "apiVersion")
-_NO_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 
 
 @dataclass(slots=True)
@@ -103,7 +102,7 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
     if not body.kind.custom or given == body.api_version:
         return
     if given is None and "apiVersion" in raw:
-        raise BadRequest(f"{_cannot(body, kind, '')}: {_NO_VERSION}")
+        raise BadRequest(f"{_cannot(body, kind, '')}: {typemeta.NULL_VERSION}")
     version = str(given or "").rpartition("/")[2]
     unknown: list[str] = []
     try:

@@ -10,12 +10,13 @@ from podless.kinds import scaling
 from podless.kinds.compiled import Compiled
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Checking, Faults, Reads, Strategy
+from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Checking, Faults, Reads, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import find_value, is_off_loop, make_once
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 if TYPE_CHECKING:
     from podless.cel.rules import NodeRules as Expressions
@@ -31,7 +32,6 @@ class CustomStrategy(Strategy[Kind]):
 
     allow_unconditional_update = False
     has_generation = True
-    status_resets = NOT_STATUS
     reads = Reads(by_namespace=False)
     checking = Checking(repeats=False)
     ordered = False
@@ -39,6 +39,10 @@ class CustomStrategy(Strategy[Kind]):
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve
         self._compiled = Compiled()
+
+    @property
+    def status_resets(self) -> tuple[tuple[str, ...], ...]:
+        return NOT_STATUS if has("StatusResetsMetadata") else ONLY_SPEC
 
     def schema(self, version: Version) -> Schema:
         """Return the compiled schema of a version."""

@@ -18,7 +18,8 @@ from podless.structs.structs import Struct
 
 Faults = Sequence[FieldError]
 
-NOT_STATUS = (("metadata",), ("spec",))  # status_resets of kinds whose status write changes nothing else
+ONLY_SPEC = (("spec",),)
+NOT_STATUS = (("metadata",), *ONLY_SPEC)  # status_resets of kinds whose status write changes nothing else
 
 
 class KindNames(Protocol):
@@ -98,10 +99,9 @@ class Strategy(Generic[K]):
 
     naming: validate a name, and a generateName. allow_unconditional_update: an update may omit the resourceVersion.
     allow_create_on_update: an update creates a missing object. has_generation: metadata.generation counts changes.
-    reset_fields: paths that a write does not change, if more than the status. status_resets: paths that a status write
-    does not change. ordered: objects are stored in the field order of their struct, not with sorted keys. rearranged:
-    they are sorted into that order when stored, because the rules append fields. marks: parts of an object can be
-    marked, see `unmark`.
+    reset_fields: paths that a write does not change, if more than the status. ordered: objects are stored in the field
+    order of their struct, not with sorted keys. rearranged: they are sorted into that order when stored, because the
+    rules append fields. marks: parts of an object can be marked, see `unmark`.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -109,7 +109,6 @@ class Strategy(Generic[K]):
     allow_create_on_update = False
     has_generation = False
     reset_fields: tuple[tuple[str, ...], ...] = ()
-    status_resets: tuple[tuple[str, ...], ...] = (("spec",),)
     ordered = True
     rearranged = False
     marks = False
@@ -117,6 +116,11 @@ class Strategy(Generic[K]):
     deletion = Deletion()
     reads = Reads()
     checking = Checking()
+
+    @property
+    def status_resets(self) -> tuple[tuple[str, ...], ...]:
+        """The paths that a status write does not change."""
+        return ONLY_SPEC
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Return the errors of a name, or of a generateName if prefix is true."""

@@ -11,6 +11,8 @@ from podless.structs import gotypes
 
 _STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
+# the error for a custom object whose apiVersion is null
+NULL_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 _TEXT = (str, type(None))
 
 

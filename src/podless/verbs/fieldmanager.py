@@ -15,7 +15,6 @@ from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.runtime.release import has
 from podless.structs import restore, structs
 from podless.structs.structfiles import load_struct
 from podless.verbs.call import Call
@@ -24,7 +23,6 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 
 _STATUS = sets.make_set(("f:status",))
-_SPEC = (("spec",),)  # what a status write to a custom object resets in older releases
 
 
 _SCALE_PLACE = WriteTarget(
@@ -124,10 +122,7 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     """
     if subresource == "status":
         names = [name for name, known in kind.by_version.items() if known.status]
-        resets = kind.strategy.status_resets
-        if kind.custom and not has("StatusResetsMetadata"):
-            resets = _SPEC
-        return dict.fromkeys(map(kind.api_version, names), _make_set(resets))
+        return dict.fromkeys(map(kind.api_version, names), _make_set(kind.strategy.status_resets))
     if resets := kind.strategy.for_subresource(subresource).reset_fields:
         return {kind.api_version(version.name): _make_set(resets)}
     return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}

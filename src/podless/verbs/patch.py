@@ -207,6 +207,8 @@ def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object |
     """Decode any object with a kind; later validation compares kind and version with the path. Raises ValueError."""
     if not typemeta.read_type_meta(patched).kind:
         raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
+    if patched.get("apiVersion", "") is None:
+        raise ValueError(typemeta.NULL_VERSION)
     return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
 
 

@@ -9,9 +9,10 @@ from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Checking, Deletion, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Checking, Deletion, Faults, MetadataPolicy
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
@@ -26,10 +27,13 @@ class DefinitionStrategy(TypedStrategy):
 
     allow_unconditional_update = False
     has_generation = True
-    status_resets = NOT_STATUS
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
     deletion = Deletion(graceful=False)
     checking = Checking(preload=True, repeats=False)
+
+    @property
+    def status_resets(self) -> tuple[tuple[str, ...], ...]:
+        return ONLY_SPEC if has("DefinitionStatusMetadata") else NOT_STATUS
 
     def earlier_struct(self, api_version: str) -> Struct | None:
         return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{beta.VERSION}" else None
