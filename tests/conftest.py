@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # A time is never a fault: machines are shared.
 settings.register_profile("few", max_examples=5, derandomize=True, deadline=None)
 settings.register_profile("quick", max_examples=15, derandomize=True, deadline=None)
-settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("ci", max_examples=30, derandomize=True, deadline=None)
 settings.register_profile("fresh", max_examples=100, database=None, print_blob=True, deadline=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")

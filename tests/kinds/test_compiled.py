@@ -18,7 +18,7 @@ from podless.verbs import ready
 from tests.apis.test_offline import definition
 from tests.kinds.test_complete import BAD, GOOD, custom, off_loop, whole, write
 
-TOTAL = 3 << 20
+TOTAL = 1 << 20
 RULE = {"rule": "self.size() < 3"}
 
 
@@ -31,7 +31,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[WeightAccount]:
     account.drop_all()
 
 
-def wide(name: str, fields: int = 60) -> Kind:
+def wide(name: str, fields: int = 20) -> Kind:
     spec = {
         "type": "object",
         "properties": {f"f{i}": {"type": "array", "items": {"type": "string", "maxLength": i}} for i in range(fields)},
@@ -63,7 +63,7 @@ def test_many_complete_kinds_stay_below_the_total(account: WeightAccount) -> Non
 def test_what_the_loop_compiles_bit_by_bit_is_counted_too(account: WeightAccount) -> None:
     kinds = [wide(f"g{i}") for i in range(30)]
     for kind in kinds:
-        version, obj = kind.versions[0], {f"f{i}": ["a" * i] for i in range(60)}
+        version, obj = kind.versions[0], {f"f{i}": ["a" * i] for i in range(20)}
         assert not kind.strategy.validate_create(kind, version, {"metadata": {"name": "a"}, "spec": obj})
         assert account.weight <= TOTAL
     assert [bool(kind.strategy._compiled.schemas) for kind in (kinds[0], kinds[-1])] == [False, True]  # type: ignore[attr-defined]
