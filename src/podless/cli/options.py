@@ -12,7 +12,7 @@ from podless.app import Settings
 from podless.cli.arguments import as_type
 from podless.runtime.option import Option, Section, StartError, declared_options
 
-_DEFAULT = re.compile(r"\bdefault\b", re.IGNORECASE)
+_DEFAULT = re.compile(r"\bdefault: ", re.IGNORECASE)
 
 
 class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
