@@ -30,6 +30,22 @@ def test_exit_codes_and_reports(
     assert capsys.readouterr().err == "podless: a.yaml: no CustomResourceDefinition found\n"
 
 
+@pytest.mark.parametrize("command", [["compare", "new.json"], ["schema"], ["model"], ["test", "--init"]])
+def test_a_definition_without_a_schema_is_an_error(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("new.json").write_text(json.dumps(definition()))
+    given = definition()
+    del given["spec"]["versions"][0]["schema"]
+    Path("old.json").write_text(json.dumps(given))
+    assert main([*command, "old.json"]) == 2
+    said = capsys.readouterr().err
+    assert (
+        said == "podless: old.json: gadgets.example.com v1 has no schema: set schema.openAPIV3Schema of the version\n"
+    )
+
+
 def test_the_old_state_can_be_a_revision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -143,7 +143,10 @@ def check_files(
 
 
 def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
-    """Yield the CustomResourceDefinitions in files, as v1, valid or not. Raises CannotCheck for a syntax error."""
+    """Yield the CustomResourceDefinitions in files, as v1, valid or not.
+
+    Raises CannotCheck for a syntax error, and for a version without a schema, about which nothing can be said.
+    """
     judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
         for document in filter(_marked, split_documents(source.name, source.read())):
@@ -151,8 +154,18 @@ def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
             for finding in outcome.report.findings:
                 if finding.rule == "Syntax":
                     raise CannotCheck(f"{finding.file}:{finding.line}:{finding.column}: {finding.message}")
-            for known in outcome.objects:
-                yield judge.stored(known)
+            for definition in map(judge.stored, outcome.objects):
+                _require_schemas(source.name, definition)
+                yield definition
+
+
+def _require_schemas(file: str, definition: Object) -> None:
+    """Raise CannotCheck for a version without a schema, unless the definition keeps unknown fields, as old ones do."""
+    spec = definition["spec"]
+    for version in () if spec.get("preserveUnknownFields") else spec.get("versions") or ():
+        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            named = f"{definition['metadata']['name']} {version.get('name')}"
+            raise CannotCheck(f"{file}: {named} has no schema: set schema.openAPIV3Schema of the version")
 
 
 def has_definition(source: SourceFile) -> bool:

@@ -113,7 +113,9 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
     versions = [one for one in spec.get("versions") or () if one.get("name") == wanted]
     if not versions:
         raise CannotCheck(f"{options.schema}: the definition has no version {wanted}; name one with --version")
-    schema: Object = (versions[0].get("schema") or {}).get("openAPIV3Schema") or {}
+    schema: Object | None = (versions[0].get("schema") or {}).get("openAPIV3Schema")
+    if not schema:
+        raise CannotCheck(f"{options.schema}: version {wanted} of the definition has no schema")
     return schema
 
 
