@@ -70,7 +70,7 @@ def test_an_unknown_gate_or_release_keeps_the_server_from_starting() -> None:
         Server(feature_gates={"Nothing": True})
     with pytest.raises(StartError, match=r"1\.29"):
         Server(kubernetes_version="1.29")
-    with pytest.raises(StartError, match="programs give a mapping"):
+    with pytest.raises(StartError, match="feature_gates: expected a mapping from texts to True or False"):
         Server(feature_gates="Nothing=true")  # type: ignore[arg-type]
 
 

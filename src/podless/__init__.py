@@ -10,6 +10,7 @@ from podless.version import __version__
 
 if TYPE_CHECKING:
     from podless.auth.access import OIDC as OIDC
+    from podless.auth.user import User as User
     from podless.explore import explore_test as explore
     from podless.http.audit.settings import Audit as Audit
     from podless.http.limits import Limits as Limits
@@ -17,16 +18,34 @@ if TYPE_CHECKING:
     from podless.plan import plan_set as plan
     from podless.server import Server as Server
     from podless.server import StartError as StartError
+    from podless.store.etcd.settings import Etcd as Etcd
+    from podless.store.history import Keep as Keep
 
-__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "crd", "explore", "plan"]
+__all__ = [
+    "OIDC",
+    "Audit",
+    "Etcd",
+    "Keep",
+    "Limits",
+    "Server",
+    "StartError",
+    "User",
+    "__version__",
+    "crd",
+    "explore",
+    "plan",
+]
 
 # modules of the public names, imported at first use: most users need only some of them
 _PLACES = {
     "Audit": "podless.http.audit.settings",
+    "Etcd": "podless.store.etcd.settings",
+    "Keep": "podless.store.history",
     "Limits": "podless.http.limits",
     "OIDC": "podless.auth.access",
     "Server": "podless.server",
     "StartError": "podless.server",
+    "User": "podless.auth.user",
     "crd": "podless.models.definition",
 }
 _MODULES = ("explore", "plan")  # modules that can also be called

@@ -152,6 +152,8 @@ class Settings(ClusterSettings):
             raise StartError(f"plain HTTP is served on loopback only, not on {self.bind}")
         if bool(self.tls_cert) != bool(self.tls_key):
             raise StartError("--tls-cert-file and --tls-private-key-file require each other")
+        if self.port > 65535:
+            raise StartError(f"port: expected a port from 0 to 65535, not {self.port}")
 
     @property
     def loopback(self) -> bool:
@@ -419,8 +421,8 @@ class App:
         from podless.http.audit.auditor import Auditor
         from podless.http.audit.backend import Backend
 
-        rules = policy.read_policy(wanted.policy) if wanted.policy is not None else policy.METADATA
-        self._backend = Backend(wanted.path, wanted.size, wanted.backups)
+        rules = policy.read_policy(Path(wanted.policy)) if wanted.policy is not None else policy.METADATA
+        self._backend = Backend(Path(wanted.path), wanted.size, wanted.backups)
         self._backend.open()
         return Auditor(rules, self._backend, registry.find_struct).filter
 

@@ -23,6 +23,7 @@ from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import RecentRequests
 from podless.runtime import system
+from podless.runtime.arguments import bind_arguments
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
 from podless.testing.ask import Direct
@@ -70,12 +71,12 @@ class Server:
     `client`. requests: the requests of clients, without those of these methods. faults: makes requests of clients fail.
 
     The arguments are the fields of podless.app.Settings, data first: `Server("folder", event_ttl=60.0)`. Raises
-    StartError for invalid settings, and on entry if the server cannot start.
+    StartError for invalid settings, and on entry if the server cannot start; TypeError for unknown arguments.
     """
 
     @_takes(Settings)
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._settings = Settings(*args, **options)
+        self._settings = Settings(**bind_arguments(Settings, "Server", args, options))
         self.requests = RecentRequests()
         self.faults = Faults()
         self._clock = Clock()
@@ -125,7 +126,12 @@ class Server:
             raise RuntimeError("the server is not running; use it as a context manager")
         return self._app
 
+    def _reject_running(self) -> None:
+        if self._app is not None and self._app.url:
+            raise RuntimeError("the server is already running")
+
     async def __aenter__(self) -> Self:
+        self._reject_running()
         self._loop = asyncio.get_running_loop()
         self._app = App(self._settings, (), self.faults, self.requests)
         # the server's tasks inherit this context, and with it the clock
@@ -142,6 +148,7 @@ class Server:
             self._app = None
 
     def __enter__(self) -> Self:
+        self._reject_running()
         started: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="podless", daemon=True)
         self._thread.start()

@@ -6,21 +6,18 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from podless.apis import features, runtimeconfig
 from podless.auth.access import MODES, BadAccess
 from podless.auth.authenticate import Authenticators
 from podless.auth.user import User
 from podless.controllers import workloads
+from podless.hooks import Sources
 from podless.runtime.option import StartError, join_lists, merge_maps, option, parse_duration
 from podless.runtime.release import Release
 from podless.store import Keys
 from podless.store.engines import ENGINES, EngineOptions, validate_engine
 from podless.store.history import LONG, OFF, Bounds, Keep, parse_keep, parse_log, parse_log_of
-
-if TYPE_CHECKING:
-    from podless.hooks.loaded import Sources
 
 
 def parse_service(text: str) -> tuple[str, str]:
@@ -192,8 +189,6 @@ class ClusterSettings(Authenticators, EngineOptions):
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: use one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
             raise StartError(f"unknown profile {self.profile!r}: use one of {', '.join(runtimeconfig.PROFILES)}")
-        if not isinstance(self.feature_gates, Mapping):
-            raise StartError('feature-gates: programs give a mapping, such as {"NAME": True}')
         features.choose_release(self.kubernetes_version, self.feature_gates)
         runtimeconfig.validate_runtime_config(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
@@ -202,6 +197,11 @@ class ClusterSettings(Authenticators, EngineOptions):
             workloads.check_names(self.controllers)
         except ValueError as error:
             raise StartError(str(error)) from None
+        for name, place in self.services.items():
+            try:
+                parse_service(f"{name}={place}")
+            except ValueError:
+                raise StartError(f"services: {name!r}: {place!r}: expected 'NAMESPACE/NAME': 'HOST:PORT'") from None
 
     @property
     def bounds(self) -> Bounds:

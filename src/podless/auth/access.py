@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,7 @@ class OIDC:
     )
     groups_claim: str = option("--oidc-groups-claim", "claim that holds the groups", value="", metavar="CLAIM")
     groups_prefix: str = option("--oidc-groups-prefix", "prefix for group names", value="", metavar="TEXT")
-    ca_file: Path | None = option(
+    ca_file: str | os.PathLike[str] | None = option(
         "--oidc-ca-file", "PEM file with the CAs of the provider's certificate", value=None, metavar="FILE", parse=Path
     )
     required: Mapping[str, str] = option(

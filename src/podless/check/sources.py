@@ -38,13 +38,13 @@ class SourceFile:
         return cls(name, len(raw), lambda: raw)
 
 
-def find_sources(paths: Sequence[str], exclude: Sequence[str] = (), *, needed: bool = True) -> list[SourceFile]:
-    """Return the files of paths, each once, in order. exclude: patterns of names to skip in folders.
+def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, needed: bool = True) -> list[SourceFile]:
+    """Return the files of paths, or of one path, each once, in order. exclude: patterns of names to skip in folders.
 
     Raises CannotCheck for a path that does not exist, cannot be read or, if needed, has no manifests.
     """
     found: dict[str, SourceFile] = {}
-    for path in paths:
+    for path in [paths] if isinstance(paths, str) else paths:
         try:
             if path == STDIN:
                 raw = read_standard_input()

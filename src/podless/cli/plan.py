@@ -88,7 +88,7 @@ def _add_start(start: Any) -> None:
     start.add_argument(
         "--service",
         metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
-        type=parse_service,
+        type=arguments.as_type(parse_service),
         action="append",
         default=[],
         help="address of the webhooks behind a Service (repeatable)",

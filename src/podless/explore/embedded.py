@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from podless.explore.findings import Report
 from podless.explore.laboratory import Setup, name_clients
 from podless.explore.report import read_replay
 from podless.explore.scenario import Scenario
+from podless.runtime.arguments import reject_unknown_names
 from podless.runtime.jsonobject import Object
 from podless.runtime.system import new_event_loop
 from podless.testing.manifests import Manifests
@@ -143,6 +145,9 @@ def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps]
 
     The arguments are those of `explore_controller`, without the scenario.
     """
+
+    known = signature(explore_controller).parameters | signature(Options).parameters
+    reject_unknown_names(options, known, "explore has no argument")
 
     def decorate(describe: Callable[[Steps], None]) -> Callable[[], None]:
         def test() -> None:

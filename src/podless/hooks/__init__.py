@@ -25,9 +25,11 @@ worker processes, never on the event loop: they share no memory with the server 
 from __future__ import annotations
 
 import inspect
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, TypeVar
 
 from podless.runtime.jsonobject import Object
@@ -35,6 +37,8 @@ from podless.runtime.jsonobject import Object
 __all__ = ["Denied", "Hook", "Request", "convert", "default", "find_hooks", "mutate", "subresource", "validate"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+# files (*.py), names of modules, modules, or decorated functions
+Sources = str | os.PathLike[str] | ModuleType | Callable[..., Any] | Iterable[Any]
 
 VALIDATE, MUTATE, DEFAULT, CONVERT, SUBRESOURCE = "validate", "mutate", "default", "convert", "subresource"
 _MARK = "__podless_hooks__"
@@ -162,6 +166,7 @@ def validate(*resources: str, **options: Any) -> Callable[[F], F]:
 
     Raises ValueError for a declaration that cannot work.
     """
+    _require_resources(VALIDATE, *resources)
     return lambda function: _declare(VALIDATE, function, _read_options(function, resources, options))
 
 
@@ -170,6 +175,7 @@ def mutate(*resources: str, **options: Any) -> Callable[[F], F]:
 
     resources and options as for `validate`; also reinvocation_policy ("Never" or "IfNeeded"; default: "Never").
     """
+    _require_resources(MUTATE, *resources)
     return lambda function: _declare(MUTATE, function, _read_options(function, resources, options, changes=True))
 
 
@@ -178,6 +184,7 @@ def default(*resources: str, **options: Any) -> Callable[[F], F]:
 
     These hooks run before all others. resources and options as for `mutate`.
     """
+    _require_resources(DEFAULT, *resources)
     return lambda function: _declare(DEFAULT, function, _read_options(function, resources, options, changes=True))
 
 
@@ -190,6 +197,8 @@ def convert(
     converts between, such as "v1" and "v2"; "" for all. The server sets apiVersion, and keeps the metadata except
     labels and annotations. timeout: seconds for up to 500 objects.
     """
+
+    _require_resources(CONVERT, resource)
 
     def declare(function: F) -> F:
         given = {"resource": resource, "from": source, "to": target, "timeoutSeconds": _read_timeout(timeout)}
@@ -215,6 +224,7 @@ def subresource(
 
     Raises ValueError for an invalid declaration.
     """
+    _require_resources(SUBRESOURCE, resource)
     definition, _, name_below = resource.partition("/")
     if "." not in definition or not _LABEL.fullmatch(name_below) or name_below in ("status", "scale"):
         raise ValueError(f"{resource!r} names no subresource; write 'widgets.example.com/restart'")
@@ -259,6 +269,13 @@ def check_names(hooks: Sequence[Hook]) -> None:
             if subresource in answered:
                 raise ValueError(f"there are two hooks that answer {verb} of {subresource[0]}")
             answered.add(subresource)
+
+
+def _require_resources(kind: str, *resources: Any) -> None:
+    """Raise ValueError for a function in place of a resource: a decorator that is not called."""
+    for each in filter(callable, resources):
+        example = "widgets.example.com/restart" if kind == SUBRESOURCE else "widgets.example.com"
+        raise ValueError(f'{_name_of(each)}: write @hooks.{kind}("{example}")')
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -9,15 +9,13 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, check_names, find_hooks
+from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, Sources, check_names, find_hooks
 from podless.hooks.peer import HookFailed
 from podless.hooks.pool import LoadFailed, Parts, Pool
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
 
-# files (*.py), names of modules, modules, or decorated functions
-Sources = str | os.PathLike[str] | ModuleType | Callable[..., Any] | Iterable[Any]
 _LOOK = 0.3  # seconds between two checks of the files
 
 

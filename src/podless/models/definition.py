@@ -74,7 +74,8 @@ def read_kind(cls: type) -> Named:
     """Return what the decorator `kind` declares for a class. Raises Inexpressible for a class without it."""
     named = getattr(cls, KIND, None)
     if not isinstance(named, Named):
-        raise Inexpressible(f"{cls.__name__}: the class is not a kind: decorate it with podless.models.kind")
+        shown = getattr(cls, "__name__", cls)
+        raise Inexpressible(f"{shown}: the class is not a kind: decorate it with podless.models.kind")
     return named
 
 

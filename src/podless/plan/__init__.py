@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ from podless.plan.result import Action, By, Change, FieldChange, Plan
 from podless.plan.run import PlanSource, make_plan
 from podless.plan.sources import Dump, Nothing
 from podless.remote import kubeconfig as configs
+from podless.runtime.arguments import reject_unknown_names
 
 __all__ = ["Action", "By", "CannotPlan", "Change", "FieldChange", "Plan", "PlanOptions", "plan_set"]
 
@@ -51,6 +53,7 @@ def plan_set(
     else a new cluster. options: fields of PlanOptions. Blocks until the plan is complete, even beside a running event
     loop. Raises CannotPlan, StartError, BadKubeconfig.
     """
+    reject_unknown_names(options, signature(PlanOptions).parameters, "plan has no argument")
     chosen = PlanOptions(**options)
     given = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
     try:

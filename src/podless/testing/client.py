@@ -16,6 +16,7 @@ from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
+from podless.runtime.option import suggest_name
 from podless.testing import snapshot
 from podless.testing.ask import AGENT, ServerLoop, ask_app, path_of
 from podless.testing.history import Change, read_change
@@ -74,11 +75,15 @@ class Client(ServerLoop):
 
     async def create(self, obj: Object, *, namespace: str = "default") -> Object:
         """Create an object. Raises Missing, Refused."""
+        if not isinstance(obj, dict):
+            raise TypeError(f"create takes an object as a dict, not {type(obj).__name__}; apply takes texts and paths")
         path = self._path(obj["kind"], namespace, api_version=obj["apiVersion"], obj=obj)
         return await self._there(ask_app(self._app, "POST", path, obj))
 
     async def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
         """Return an object, None if it does not exist. Raises Missing, Refused."""
+        if not name:
+            raise ValueError("get needs the name of an object; list returns all objects of a kind")
         try:
             return await self._there(ask_app(self._app, "GET", self._path(kind, namespace, name)))
         except Refused as refused:
@@ -200,4 +205,5 @@ class Client(ServerLoop):
                 continue
             if not group or kind.group == group:
                 return kind
-        raise Missing(f"no kind {name!r}{f' of {api_version}' if api_version else ''} is served")
+        near = suggest_name(plain, [kind.plural for kind in self._app.cluster.api.registry])
+        raise Missing(f"no kind {name!r}{f' of {api_version}' if api_version else ''} is served{near}")

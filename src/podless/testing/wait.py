@@ -46,6 +46,8 @@ class Test:
     def _of(self, wanted: Wanted) -> Check:
         if wanted is None or callable(wanted):
             return wanted or (lambda obj: True)
+        if not isinstance(wanted, str):
+            raise TypeError(f"wait takes a condition, a CEL expression or a function, not {type(wanted).__name__}")
         if wanted == DELETE:
             return lambda obj: False
         if _PLAIN.fullmatch(wanted) and (parts := _CONDITION.fullmatch(wanted)):

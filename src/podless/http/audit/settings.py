@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +16,13 @@ class Audit:
     size: in bytes, 0 for never. backups: 0 for all.
     """
 
-    path: Path = option(
+    path: str | os.PathLike[str] = option(
         "--audit-log-path",
         "file for audit events, one JSON object per line; - for standard output",
         metavar="FILE",
         parse=Path,
     )
-    policy: Path | None = option(
+    policy: str | os.PathLike[str] | None = option(
         "--audit-policy-file",
         "audit.k8s.io/v1 Policy file. Default: log the metadata of every request",
         value=None,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from inspect import signature
 from typing import Any
 
 from podless.http.faults.fault import GROUP, BadFault, InjectedFault, Kinds
 from podless.http.message import HTTPRequest
+from podless.runtime.arguments import reject_unknown_names
 
 MIXTURE: tuple[dict[str, Any], ...] = (
     {"probability": 0.02, "status": 500},
@@ -55,6 +57,7 @@ class Faults:
         """Add a fault and return it: an InjectedFault, or its fields. Raises BadFault."""
         if fault is None:
             try:
+                reject_unknown_names(given, signature(InjectedFault).parameters, "a fault has no field")
                 fault = InjectedFault(**given)
             except TypeError as error:
                 raise BadFault(str(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,17 +46,17 @@ class Etcd:
         parse=parse_endpoints,
         many=join_lists,
     )
-    cafile: Path | None = option(
+    cafile: str | os.PathLike[str] | None = option(
         "--etcd-cafile", "PEM file with the CAs of etcd's certificates", value=None, metavar="FILE", parse=Path
     )
-    certfile: Path | None = option(
+    certfile: str | os.PathLike[str] | None = option(
         "--etcd-certfile",
         "client certificate for etcd; reloaded when it changes",
         value=None,
         metavar="FILE",
         parse=Path,
     )
-    keyfile: Path | None = option(
+    keyfile: str | os.PathLike[str] | None = option(
         "--etcd-keyfile", "private key of that certificate", value=None, metavar="FILE", parse=Path
     )
     prefix: str = option(
