@@ -577,6 +577,8 @@ UNSHARED = {
     "kinds/registry.py": "of the loop",
     "kinds/compiled.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
     "schema/check.py": "one result",
+    "schema/plain.py": "one walk",
+    "structs/gotypes.py": "one error",
     "schema/regex.py": "what follows from a pattern alone, and is seen as a whole",
     "runtime/collector.py": "counts of the collector, which runs on one thread at a time",
 }

@@ -10,7 +10,7 @@ Sources: recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -20,7 +20,8 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError, suggest_name
 from podless.runtime.release import Release, covers
 
-_EFFECTS: Final = {"all": "1.0-", "none": "1.0"}
+_ALWAYS: Final = "all"
+_NEVER: Final = "none"
 _ALL: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}  # gates that set all gates of a stage
 
 
@@ -34,11 +35,16 @@ class Stage(NamedTuple):
 
 
 class FeatureGate(NamedTuple):
-    """A feature gate. effect: the releases in which podless acts on it. stages: oldest first."""
+    """A feature gate. effect: the releases in which podless acts on it, all or none. told: the words for its stages."""
 
     name: str
     effect: str
-    stages: tuple[Stage, ...]
+    told: tuple[str, ...]
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages, oldest first. They are parsed when they are needed: podless acts on few gates."""
+        return _read_stages(self.told)
 
     def find_stage(self, minor: int) -> Stage | None:
         """Return what the gate is in a release, or None before it exists."""
@@ -46,7 +52,7 @@ class FeatureGate(NamedTuple):
 
     def has_effect(self, minor: int) -> bool:
         """Return whether podless acts on the gate in a release."""
-        return covers(self.effect, minor)
+        return self.effect == _ALWAYS or (self.effect != _NEVER and covers(self.effect, minor))
 
     def is_known(self, minor: int) -> bool:
         """Return whether the release's kube-apiserver has the gate."""
@@ -101,7 +107,7 @@ def _check_gate(gate: FeatureGate | None, name: str, on: bool, minor: int) -> No
         raise StartError(f"feature-gates: {name} cannot be set: it is locked to {str(not on).lower()} in 1.{minor}")
 
 
-def _read_stages(words: list[str]) -> tuple[Stage, ...]:
+def _read_stages(words: Sequence[str]) -> tuple[Stage, ...]:
     stages: list[Stage] = []
     for word in words:
         release, _, told = word.partition(":")
@@ -117,8 +123,7 @@ def _read_rows(table: str) -> list[list[str]]:
 
 
 GATES: Final[Mapping[str, FeatureGate]] = {  # sorted by name
-    name: FeatureGate(name, _EFFECTS.get(effect, effect), _read_stages(stages))
-    for name, effect, *stages in _read_rows("gates.txt")
+    name: FeatureGate(name, effect, tuple(told)) for name, effect, *told in _read_rows("gates.txt")
 }
 # name of a change: the releases that have it
 CHANGES: Final[Mapping[str, str]] = {name: span for name, span, *_ in _read_rows("changes.txt")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hmac
 from collections.abc import Mapping
 from hashlib import sha256
@@ -34,6 +33,8 @@ def _digest(token: str) -> bytes:
 
 def read_file(path: Path) -> dict[str, User]:
     """Read a CSV file with lines token,user,uid and optionally "group1,group2". Raises BadTokenFile."""
+    import csv  # imported late: few servers have such a file
+
     users: dict[str, User] = {}
     try:
         text = path.read_text()

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from podless.cel.errors import Issue
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 
 _HEX = "[0-9a-fA-F]"
@@ -22,27 +23,26 @@ _STRING = f"(?:{_RAW_TRIPLE}|{_RAW}|{_TRIPLE}|{_SINGLE})"
 _TOKEN = re.compile(
     rf"""
     (?P<skip>[\t\ \r\n\f]+|//[^\n]*)
-    |(?P<BYTES>[bB]{_STRING})
-    |(?P<STRING>{_STRING})
+    |(?P<STRING>[bB]?{_STRING})
     |(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
     |(?P<NUM_UINT>0x{_HEX}+[uU]|[0-9]+[uU])
     |(?P<NUM_INT>0x{_HEX}+|[0-9]+)
     |(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<ESC_IDENTIFIER>`[A-Za-z0-9_.\-/\ ]+`)
     |(?P<op>==|!=|<=|>=|&&|\|\||[<>\[\]{{}}().,\-!?:+*/%])
-    """.replace("]*')", "]*')"),
+    """,
     re.VERBOSE,
 )
 _WORDS = frozenset(("in", "true", "false", "null"))
 
 # how far ANTLR reads an unterminated token before it fails
-_UNENDED = re.compile(
+_UNENDED = compile_late(
     rf"[bB]?(?:[rR](?:\"\"\"(?s:.*)|'''(?s:.*)|\"[^\"\n\r]*|'[^'\n\r]*)"
     rf"|\"\"\"(?s:(?:{_ESCAPE}|[^\\])*)|'''(?s:(?:{_ESCAPE}|[^\\])*)"
     rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*|'(?:{_ESCAPE}|[^\\'\n\r])*)"
     rf"|`[A-Za-z0-9_.\-/\ ]*|&|\||="
 )
-_PART = re.compile(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?)?")
+_PART = compile_late(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?)?")
 # in the order in which ANTLR lists expected tokens
 _FIRST = ("[", "{", "(", ".", "-", "!", "true", "false", "null")
 _KINDS = ("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER")
@@ -80,6 +80,8 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
             text = match.group()
             if kind == "op" or (kind == "IDENTIFIER" and text in _WORDS):
                 kind = text
+            elif kind == "STRING" and text[0] in "bB":
+                kind = "BYTES"
             assert kind is not None
             found.append(Token(kind, text, offset))
         offset = match.end()

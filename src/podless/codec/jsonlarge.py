@@ -16,15 +16,16 @@ import orjson
 
 from podless.codec import jsontext
 from podless.codec.jsontext import JSONError
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 
 # a string, or an unterminated one up to the end of the text: no position is read twice
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_STRING = compile_late(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 _PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_UP_TO_HALF = re.compile(rb"((?:[^\\]++|" + _PAIR + rb"|(?!" + _HALF + rb")\\.)*+)(" + _HALF + rb")?", re.DOTALL)
+_UP_TO_HALF = compile_late(rb"((?:[^\\]++|" + _PAIR + rb"|(?!" + _HALF + rb")\\.)*+)(" + _HALF + rb")?", re.DOTALL)
 _MANY = 100  # duplicate keys that kube-apiserver reports
 _ROOM = 1 << 22  # characters of all findings, because one key of a large text can be in the paths of many
 

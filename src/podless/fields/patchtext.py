@@ -7,9 +7,10 @@ import re
 from typing import Any, NamedTuple
 
 from podless.codec import jsontext
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 
-_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
+_TOKEN = compile_late(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
 _DECODER = json.JSONDecoder()
 _MOST = 9  # digits of a mark
 
@@ -64,8 +65,8 @@ def _skip(text: str, place: int, sign: str) -> int:
 
 
 # a string, with the colon if it is a key; or a number
-_LEAF = re.compile(r'("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+|-?[0-9][0-9.eE+-]*+', re.DOTALL)
-_MARK = re.compile(rb'"\\u0000([0-9]++)"')
+_LEAF = compile_late(r'("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+|-?[0-9][0-9.eE+-]*+', re.DOTALL)
+_MARK = compile_late(rb'"\\u0000([0-9]++)"')
 
 
 def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:

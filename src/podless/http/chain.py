@@ -18,7 +18,6 @@ work of its wait groups.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -109,6 +108,8 @@ def with_request_info(handler: Handler) -> Handler:
 
 def _refuse_unclear(request: HTTPRequest) -> Response:
     """Return the error of kube-apiserver, which is no Status. Source: k8s.io/apiserver responsewriters (errors)."""
+    import html  # imported late: it has a table of all names of characters
+
     target = html.escape(request.path + (f"?{request.query_text}" if request.query_text else ""), quote=False)
     why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {target}"
     text = f"Internal Server Error: {gotext.quote(target)}: {why}\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +11,7 @@ from podless.codec import serializer
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
+from podless.runtime.lazy import compile_late
 from podless.runtime.traces import trace_error
 from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
 from podless.structs import protobuf
@@ -140,7 +140,7 @@ def refuse_bytes(code: int, text: str) -> Response:
 _WARNINGS_MOST = 4096  # maximum characters of all warnings; with more, each is shortened
 _WARNING_MOST = 256
 # control characters, and surrogates, which UTF-8 cannot encode
-_UNTOLD = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNTOLD = compile_late(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:

@@ -11,7 +11,6 @@ import errno
 import math
 import os
 import posixpath
-import re
 import ssl
 import sys
 import time
@@ -24,6 +23,7 @@ from urllib.parse import quote, unquote, urlsplit
 from podless.codec import gotext, serializer
 from podless.offload.offloop import OffLoop
 from podless.runtime import clock
+from podless.runtime.lazy import compile_late
 from podless.runtime.option import ReportedError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ _VERIFY = "tls: failed to verify certificate: x509: "
 _NOT_TLS = "http: server gave HTTP response to HTTPS client"
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 # a media type with parameters, by the rules of Go's mime package
-_MEDIA = re.compile(rf'\s*+{_TOKEN}(?:/{_TOKEN})?\s*+(?:;\s*+{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+)*+;?\s*+')
+_MEDIA = compile_late(rf'\s*+{_TOKEN}(?:/{_TOKEN})?\s*+(?:;\s*+{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+)*+;?\s*+')
 
 
 class RemoteError(ReportedError):

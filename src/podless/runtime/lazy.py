@@ -1,11 +1,12 @@
-"""Imports modules at first use, so that a server starts without modules that it does not use."""
+"""Imports modules, and compiles patterns, at first use, so that a server starts without those that it does not use."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, AnyStr, cast
 
 
 class Late:
@@ -21,6 +22,23 @@ class Late:
         value = getattr(import_module(self._module), name)
         setattr(self, name, value)
         return value
+
+
+class _LatePattern:
+    """A stand-in for a pattern, which compiles it at the first access and keeps the methods found as attributes."""
+
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        self._given: tuple[Any, int] = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(*self._given), name)
+        setattr(self, name, value)
+        return value
+
+
+def compile_late(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return a regular expression that is compiled at first use, for patterns that few servers need."""
+    return cast("re.Pattern[AnyStr]", _LatePattern(text, flags))
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

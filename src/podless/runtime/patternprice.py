@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
-_TOKEN = re.compile(
+_TOKEN = compile_late(
     r"""
     (?P<quoted>\\Q(?:[^\\]|\\(?!E))*+(?:\\E)?)
   | (?P<unicode>\\[pP](?:\{\^?\w{0,40}\}|.))
@@ -30,7 +31,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_FOLDED = re.compile(r"\(\?[a-zA-Z]{0,10}i")
+_FOLDED = compile_late(r"\(\?[a-zA-Z]{0,10}i")
 
 # nanoseconds, measured on a machine that is some years old
 _CHARACTER, _FOLDED_CHARACTER, _TIMES = 120, 2800, 500
@@ -150,11 +151,11 @@ _ATOM = (
     r"\\[pP](?:\{\^?\w{1,40}\}|[A-Z])|\\[dDsSwW]|\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?\w{0,12}:\]|\[)*+\]"
     r"|[^\\\[\](){}|*+?^$]"
 )
-_COUNTED = re.compile(
+_COUNTED = compile_late(
     rf"\^(?P<before>(?:{_ATOM})*+)\{{(?P<least>\d{{1,4}})(?P<more>,(?P<most>\d{{1,4}})?)?\}}(?P<after>(?:{_ATOM})*+)\$",
     re.DOTALL,
 )
-_ATOMS = re.compile(_ATOM, re.DOTALL)
+_ATOMS = compile_late(_ATOM, re.DOTALL)
 _REPEATED = 1000  # RE2's maximum repetition count
 
 

@@ -14,8 +14,10 @@ import tempfile
 from contextlib import suppress
 from typing import NamedTuple
 
-_THREAD = re.compile(rb"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n((?:  [^\n]*\n)*)", re.MULTILINE)
-_CALL = re.compile(rb'^  File "([^\n]*)", line (\d+|\?\?\?) in ([^\n]*)$', re.MULTILINE)
+from podless.runtime.lazy import compile_late
+
+_THREAD = compile_late(rb"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n((?:  [^\n]*\n)*)", re.MULTILINE)
+_CALL = compile_late(rb'^  File "([^\n]*)", line (\d+|\?\?\?) in ([^\n]*)$', re.MULTILINE)
 _DEEPEST = 100
 """Calls that faulthandler writes of a stack, the innermost."""
 _MOST = 1 << 21

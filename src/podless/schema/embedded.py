@@ -6,11 +6,11 @@ defaulting, it is validated as the metadata of an object.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError, Key, Path
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
@@ -21,12 +21,12 @@ from podless.structs.structfiles import load_struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-_VERSION = re.compile(r"^(?:[^/]+/)?[^/]+\Z")
-_KIND = re.compile(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")
-_NAME = re.compile(r"^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\Z")
-_SPACE = re.compile(r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
-_LABEL = re.compile(r"^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
-_PREFIX = re.compile(r"[a-z0-9]++(?:-++[a-z0-9]++)*+(?:\.[a-z0-9]++(?:-++[a-z0-9]++)*+)*+")
+_VERSION = compile_late(r"^(?:[^/]+/)?[^/]+\Z")
+_KIND = compile_late(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")
+_NAME = compile_late(r"^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\Z")
+_SPACE = compile_late(r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
+_LABEL = compile_late(r"^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
+_PREFIX = compile_late(r"[a-z0-9]++(?:-++[a-z0-9]++)*+(?:\.[a-z0-9]++(?:-++[a-z0-9]++)*+)*+")
 
 
 class Malformed(ValueError):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from podless.codec import gotime
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.schema import network, regex
@@ -20,26 +21,26 @@ _LETTERS = r"a-zA-Z0-9\p{S}\p{L}"
 _HOSTNAME = rf"^([{_LETTERS}](-?[{_LETTERS}]*)?|([{_LETTERS}]([-{_LETTERS}]*[{_LETTERS}])?\.)+[a-zA-Z\p{{L}}]{{2,}})$"
 _is_hostname = regex.make_matcher(_HOSTNAME)
 _UUID = r"^(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12})\Z"
-_CARD = re.compile(
+_CARD = compile_late(
     r"^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
     r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11})\Z"
 )
 _CHANNEL = r"\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
-_BASE64 = re.compile(r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
-_SSN = re.compile(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}\Z")
+_BASE64 = compile_late(r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
+_SSN = compile_late(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}\Z")
 # the dot before the fraction matches any character, as in strfmt
-_CLOCK = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z")
+_CLOCK = compile_late(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z")
 # matches most date-times; the others get the full check
-_USUAL = re.compile(
+_USUAL = compile_late(
     r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?Z\Z"
 )
 _SHORT = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_SHORT_NAME = re.compile(rf"^{_SHORT}\Z")
-_LONG_NAME = re.compile(rf"^{_SHORT}(?:\.{_SHORT})*\Z")
+_SHORT_NAME = compile_late(rf"^{_SHORT}\Z")
+_LONG_NAME = compile_late(rf"^{_SHORT}(?:\.{_SHORT})*\Z")
 
 
 def _pattern(text: str) -> Callable[[str], bool]:
-    compiled = re.compile(text)
+    compiled = compile_late(text)
     return lambda value: compiled.match(value) is not None
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
 _HEX = "0123456789abcdefABCDEF"
-_PORT = re.compile(r"^:[0-9]*\Z")
-_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-_USERINFO = re.compile(r"^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
-_MAC = re.compile(
+_PORT = compile_late(r"^:[0-9]*\Z")
+_ESCAPE = compile_late("%(?![0-9A-Fa-f]{2})")
+_USERINFO = compile_late(r"^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
+_MAC = compile_late(
     r"^(?:[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}"
     r"|[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\2){6}[0-9A-Fa-f]{2}"
     r"|[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\3){18}[0-9A-Fa-f]{2}"

@@ -5,7 +5,6 @@ Such a struct has every field of the release, with its Go name, in Go's order (s
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import Any
 
@@ -59,6 +58,8 @@ def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     one, other = _lines(struct, old), _lines(struct, new)
     if len(one) + len(other) > _MOST_LINES:
         return _block(one, other)
+    import difflib  # imported late: few servers show a difference
+
     return "".join(list(difflib.unified_diff(one, other))[2:])
 
 

@@ -7,12 +7,12 @@ fmt of Go, and the recorded answers of older kube-apiservers.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from podless.codec import gotext
 from podless.runtime.jsonobject import Object
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 from podless.structs import gonames, gotypes
@@ -28,7 +28,7 @@ _LIMITS = frozenset({"default", "defaultRequest", "max", "maxLimitRequestRatio",
 _ADDRESS = "0xc000000000"
 _NO_TIME = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
 _MONTHS = "January February March April May June July August September October November December"
-_AMOUNT = re.compile(r"\+?(-?)([0-9]*+)(?:\.([0-9]*+))?((?:[KMGTPE]i|[eE][-+]?[0-9]{1,4}|[numkMGTPE])?)")
+_AMOUNT = compile_late(r"\+?(-?)([0-9]*+)(?:\.([0-9]*+))?((?:[KMGTPE]i|[eE][-+]?[0-9]{1,4}|[numkMGTPE])?)")
 _BINARY = "KMGTPE"
 _DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 

@@ -41,10 +41,11 @@ from podless.cel.values import (
     size_of,
 )
 from podless.codec import gotime
+from podless.runtime.lazy import compile_late
 
-_INTEGER = re.compile(r"[+-]?[0-9]+\Z")
-_NATURAL = re.compile(r"[0-9]+\Z")
-_FLOAT = re.compile(
+_INTEGER = compile_late(r"[+-]?[0-9]+\Z")
+_NATURAL = compile_late(r"[0-9]+\Z")
+_FLOAT = compile_late(
     r"[+-]?(?:(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)\Z", re.IGNORECASE
 )
 _LONG = 1000  # maximum digits of a number

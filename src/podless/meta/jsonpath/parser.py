@@ -17,12 +17,13 @@ from podless.meta.jsonpath.steps import (
     repeat_literal,
     take_items,
 )
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
-_KEY = re.compile(r"'([^']*+)'")
-_FILTER = re.compile(r"([^!<>=]++)([!<>=]++)(.*+)")
-_NUMBER = re.compile(r"[-+]?[0-9.]*+")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
+_KEY = compile_late(r"'([^']*+)'")
+_FILTER = compile_late(r"([^!<>=]++)([!<>=]++)(.*+)")
+_NUMBER = compile_late(r"[-+]?[0-9.]*+")
+_ESCAPE = compile_late(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
 _ENDS = frozenset(" \t\r\n.,[]$@{}")
 

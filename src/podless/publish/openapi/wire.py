@@ -13,6 +13,7 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 from podless.structs.wire import encode_varint
 
@@ -26,7 +27,7 @@ _LONG = 64
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")  # needs no quotes, except _WORDS; matches nearly all texts
 _WORDS = frozenset(("true", "false", "null"))
 # texts with another meaning in YAML 1.1, which are written without quotes nevertheless
-_OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-9_]+(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_OLD = compile_late(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-9_]+(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 
 
 @bounded_cache(1024)
