@@ -13,6 +13,7 @@ from podless.codec import serializer
 from podless.kinds import compiled
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
+from podless.kinds.registry import Registry
 from podless.runtime.bounded import WeightAccount
 from podless.verbs import ready
 from tests.apis.test_offline import definition
@@ -132,6 +133,22 @@ def test_a_deleted_definition_leaves_the_account(account: WeightAccount) -> None
     del kind
     gc.collect()
     assert account.weight == 0
+
+
+def test_a_kind_that_is_no_longer_served_leaves_the_account_at_once(account: WeightAccount) -> None:
+    kind, registry = custom(), Registry()
+    complete(kind)
+    registry.put_kind(kind)
+    kind.strategy.pin()
+    registry.remove_kind(kind.group, kind.plural)
+    assert kind.is_complete
+    kind.strategy.unpin()
+    registry.put_kind(kind)
+    registry.remove_kind(kind.group, kind.plural)
+    assert account.weight == 0
+    assert not kind.is_complete
+    complete(kind)
+    assert off_loop(lambda: write(kind)) == []
 
 
 def test_rules_are_counted(account: WeightAccount) -> None:

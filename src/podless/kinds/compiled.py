@@ -77,6 +77,10 @@ class Compiled:
         """Undo one `pin`."""
         _account.unpin(self._place)
 
+    def drop_unused(self) -> None:
+        """Drop the form at once, unless it is pinned."""
+        _account.drop_holder(self._place)
+
     def drop(self, forced: bool) -> bool:
         """Drop the form, unless it was used lately; see `Droppable`. Work in progress keeps its references."""
         if self.used and not forced:

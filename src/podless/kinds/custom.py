@@ -87,6 +87,9 @@ class CustomStrategy(Strategy[Kind]):
     def unpin(self) -> None:
         self._compiled.unpin()
 
+    def drop_compiled(self) -> None:
+        self._compiled.drop_unused()
+
     def weigh(self, values: list[Any]) -> int:
         return self._compiled.weigh(values)
 

@@ -93,11 +93,13 @@ class Registry:
         self._call_listeners()
 
     def remove_kind(self, group: str, plural: str) -> None:
-        """Stop serving a kind."""
-        self._drop_kind(group, plural)
+        """Stop serving a kind, and free its compiled form: the kind itself is in reference cycles."""
+        kind = self._drop_kind(group, plural)
+        if kind is not None and kind.custom:
+            kind.strategy.drop_compiled()
         self._call_listeners()
 
-    def _drop_kind(self, group: str, plural: str) -> None:
+    def _drop_kind(self, group: str, plural: str) -> Kind | None:
         kind = self._kinds.pop((group, plural), None)
         for place in (self._served, self._waiting):
             if place.get(group, {}).pop(plural, None) is not None and not place[group]:
@@ -110,6 +112,7 @@ class Registry:
                 if not known:
                     del self._versions[group, version.name]
                 self._tell_followers(group, version.name)
+        return kind
 
     def _tell_followers(self, group: str, version: str) -> None:
         for follower in list(self._followers):

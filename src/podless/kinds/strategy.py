@@ -272,6 +272,9 @@ class Strategy(Generic[K]):
     def unpin(self) -> None:
         """Undo one `pin`."""
 
+    def drop_compiled(self) -> None:
+        """Drop the compiled form, unless work off the loop uses it. Its next use compiles it again."""
+
     def weigh(self, values: list[Any]) -> int:
         """Return the bytes of the compiled form, of the values derived from the kind and of more values."""
         return 0

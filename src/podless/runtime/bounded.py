@@ -151,6 +151,13 @@ class WeightAccount:
         with self._lock:
             self._forget(holder)
 
+    def drop_holder(self, holder: Droppable) -> None:
+        """Drop a holder's value, unless it is pinned."""
+        with self._lock:
+            if holder not in self._pins:
+                self._forget(holder)
+                holder.drop_value(forced=True)
+
     def _count(self, holder: Droppable, weight: int) -> None:
         self._forget(holder)
         self._weights[holder] = weight

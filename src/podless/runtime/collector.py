@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 MOST: Final = 50_000  # objects that one run looks through while requests may wait
 # blocks of memory that are allocated and not freed between two runs over all objects; 100,000 take about 10 MB
-_MANY: Final = 500_000  # after as many, the next run waits until the loop is idle
+_MANY: Final = 2_000_000  # after as many, the next run waits until the loop is idle
 _TOO_MANY: Final = 10_000_000  # a loop that is never idle is interrupted: memory that is never freed would be worse
 _WAIT: Final = 1.0  # seconds for which the loop is observed to see whether it is idle
 _LITTLE: Final = 0.05  # share of this time; a loop that works less is idle
