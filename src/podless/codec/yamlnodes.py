@@ -14,6 +14,7 @@ from podless.codec.jsontext import YAMLError
 from podless.runtime.meter import charge
 
 _TAGS = "tag:yaml.org,2002:"
+_TOO_DEEP = "exceeded max depth of 10000"
 
 
 class YAMLNode:
@@ -47,7 +48,9 @@ def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
     except yaml.reader.ReaderError as error:
         raise YAMLError(f"yaml: {error.reason}") from None
     except yaml.MarkedYAMLError as error:
-        raise YAMLError(f"yaml: {_where(error)}{error.problem}") from None
+        # libyaml stops at 1,000 levels from 0.2.6 on
+        said = _TOO_DEEP if error.problem == "exceeded maximum nesting depth" else error.problem
+        raise YAMLError(f"yaml: {_where(error)}{said}") from None
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
@@ -86,7 +89,7 @@ def _document(parser: Any) -> YAMLNode:
                 anchors[event.anchor] = node
             if len(above) >= jsontext.MAX_DEPTH:
                 line = node.mark.line
-                raise YAMLError(f"yaml: {f'line {line + 1}: ' if line else ''}exceeded max depth of 10000")
+                raise YAMLError(f"yaml: {f'line {line + 1}: ' if line else ''}{_TOO_DEEP}")
         elif kind is alias:
             node = YAMLNode("alias", event.start_mark, event.anchor)
             if event.anchor not in anchors:
