@@ -12,7 +12,6 @@ from typing import Any
 from podless.auth.access import OIDC
 from podless.auth.accounts import Accounts
 from podless.auth.certificates import Certificate
-from podless.auth.oidc import Provider
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.auth.verdict import Issued, TokenVerdict, read_issuer
@@ -37,7 +36,11 @@ class Authenticators:
 
     def authenticators(self, audience: str) -> list[Issued]:
         """Return the configured authenticators, in order. audience: of this server."""
-        return [Provider(self.oidc, audience)] if self.oidc is not None else []
+        if self.oidc is None:
+            return []
+        from podless.auth.oidc import Provider  # imported late: few servers have a provider
+
+        return [Provider(self.oidc, audience)]
 
 
 class Authenticator:

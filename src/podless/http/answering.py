@@ -11,10 +11,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext
-from podless.http import websocket
 from podless.http.heads import Heads
 from podless.http.held import Held
 from podless.http.incoming import Incoming
@@ -24,9 +23,15 @@ from podless.http.outgoing import Outgoing
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
 from podless.meta.errors import TooManyRequests
+from podless.runtime import lazy
 from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from podless.http import websocket
+else:
+    websocket = lazy.Late("podless.http.websocket")
 
 log = logging.getLogger("podless")
 

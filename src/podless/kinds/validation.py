@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from podless.codec import gotext, sentfloats
 from podless.codec.gotext import Copy, Literal
@@ -13,9 +14,14 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
 from podless.meta.field import MOST, Enough, FieldError, FoundErrors, invalid
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
-from podless.structs import gosyntax
+
+if TYPE_CHECKING:
+    from podless.structs import gosyntax
+else:
+    gosyntax = lazy.Late("podless.structs.gosyntax")
 
 _AS_IT_IS = nullcontext()
 

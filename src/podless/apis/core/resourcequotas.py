@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
@@ -13,10 +14,15 @@ from podless.kinds.registry import Registry
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
+
+if TYPE_CHECKING:
+    from podless.structs import gostructs
+else:
+    gostructs = lazy.Late("podless.structs.gostructs")
 
 SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
 

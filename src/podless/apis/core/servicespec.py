@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from podless.apis.shared import checks
 from podless.meta import field, names
 from podless.meta.addresses import dual_stack_fault, find_address_faults, parse_address, range_faults
 from podless.meta.field import FieldError
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
+
+if TYPE_CHECKING:
+    from podless.structs import gostructs
+else:
+    gostructs = lazy.Late("podless.structs.gostructs")
 
 _PORT = load_struct("core/v1", "ServicePort")
 _KUBELET = 10250  # port

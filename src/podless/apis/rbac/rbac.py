@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Faults
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
+
+if TYPE_CHECKING:
+    from podless.structs import gostructs
+else:
+    gostructs = lazy.Late("podless.structs.gostructs")
 
 _ROLE_REF = load_struct("rbac/v1", "RoleRef")
 
