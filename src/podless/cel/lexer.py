@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+TOGETHER = 16  # tokens that are charged together
 _WORDS = frozenset(("in", "true", "false", "null"))
 
 # how far ANTLR reads an unterminated token before it fails
@@ -69,8 +70,12 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
     found = []
     offset, end = 0, len(source)
     match_at = _TOKEN.match
+    uncharged = 0
     while offset < end:
-        charge(1)
+        uncharged += 1
+        if uncharged == TOGETHER:
+            charge(TOGETHER)
+            uncharged = 0
         match = match_at(source, offset)
         if match is None:
             offset = _skip(source, offset, issues)

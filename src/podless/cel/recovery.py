@@ -8,7 +8,7 @@ are the same.
 from __future__ import annotations
 
 from podless.cel.errors import Issue
-from podless.cel.lexer import Token, escape_text, format_wanted, list_tokens
+from podless.cel.lexer import TOGETHER, Token, escape_text, format_wanted, list_tokens
 from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import STRING
 from podless.runtime.meter import charge
@@ -65,10 +65,11 @@ class RecoveringParser:
 
     def consume(self) -> Token:
         """Consume the token, valid or not."""
-        charge(1)
         token = self.token
         if token.kind != "EOF":
             self.at += 1
+            if not self.at % TOGETHER:
+                charge(TOGETHER)
             self.token = self.tokens[self.at]
         return token
 
