@@ -440,3 +440,75 @@ def test_pods_keep_names_of_variables_that_a_newer_release_took(tmp_path: Path) 
         _, kept = asked.send("GET", f"{pods}/p")
         kept["metadata"]["labels"] = {"a": "b"}
         assert asked.send("PUT", f"{pods}/p", kept)[0] == 200
+
+
+def test_an_image_volume_goes_with_its_mounts_while_its_gate_is_off() -> None:
+    mounts = [{"name": "files", "mountPath": "/f"}, {"name": "tmp", "mountPath": "/t"}]
+    volumes = [{"name": "files", "image": {"reference": "a"}}, {"name": "tmp", "emptyDir": {}}]
+    context = {"procMount": "Unmasked"}
+    container = {"name": "c", "image": "i", "volumeMounts": mounts, "securityContext": context}
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [container], "volumes": volumes, "hostUsers": False}}
+    with Server(tls=False, kubernetes_version="1.32", default_accounts=False) as server:
+        status, made = _Asked(server).send("POST", "/api/v1/namespaces/default/pods", pod)
+    assert status == 201
+    assert [one["name"] for one in made["spec"]["volumes"]] == ["tmp"]
+    [held] = made["spec"]["containers"]
+    assert [one["name"] for one in held["volumeMounts"]] == ["tmp"]
+    assert held["securityContext"] == {"procMount": "Default"}
+
+
+_ONCE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+_NO_SHARE = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}
+_REJECTED = (
+    (
+        "1.33",
+        "/apis/apps/v1/namespaces/default/deployments",
+        {"spec": {"selector": {"matchLabels": {"a": "b"}}, "strategy": _NO_SHARE, "template": _ONCE}},
+        'Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: may not be 0 when `maxSurge` is 0',
+    ),
+    (
+        "1.33",
+        "/apis/networking.k8s.io/v1/servicecidrs",
+        {"spec": {"cidrs": ["a", "b", "c"]}},
+        'Invalid value: networking.ServiceCIDRSpec{CIDRs:[]string{"a", "b", "c"}}: may only hold up to 2 values',
+    ),
+    (
+        "1.33",
+        "/api/v1/namespaces/default/secrets",
+        {"data": {"/foo": "YQ=="}},
+        'Invalid value: "/foo": a valid config key must consist of',
+    ),
+    (
+        "1.32",
+        "/api/v1/namespaces/default/services",
+        {"spec": {"type": "LoadBalancer", "ports": [{"port": 10250}]}},
+        "Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet",
+    ),
+)
+
+
+@pytest.mark.parametrize(("release", "path", "body", "told"), _REJECTED)
+def test_errors_of_older_releases(release: str, path: str, body: dict[str, Any], told: str) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        status, answer = _Asked(server).send("POST", path, {"metadata": {"name": "x"}, **body})
+    assert status == 422
+    assert told in answer["details"]["causes"][0]["message"]
+
+
+@pytest.mark.parametrize(("release", "part"), [("1.34", "tolerations.tolerations"), ("1.35", "tolerations")])
+def test_paths_of_tolerations_of_runtime_classes(release: str, part: str) -> None:
+    kind = {"metadata": {"name": "x"}, "handler": "h", "scheduling": {"tolerations": [{"operator": "X"}]}}
+    with Server(tls=False, kubernetes_version=release) as server:
+        _, answer = _Asked(server).send("POST", "/apis/node.k8s.io/v1/runtimeclasses", kind)
+    assert {one["field"] for one in answer["details"]["causes"]} >= {f"scheduling.{part}[0].operator"}
+
+
+@pytest.mark.parametrize(("release", "status"), [("1.34", 422), ("1.35", 200)])
+def test_the_volume_limit_of_a_driver_was_immutable(release: str, status: int) -> None:
+    path = "/apis/storage.k8s.io/v1/csinodes"
+    driver = {"name": "d.example.com", "nodeID": "n", "topologyKeys": None}
+    with Server(tls=False, kubernetes_version=release) as server:
+        asked = _Asked(server)
+        _, made = asked.send("POST", path, {"metadata": {"name": "n"}, "spec": {"drivers": [driver]}})
+        made["spec"]["drivers"][0]["allocatable"] = {"count": 3}
+        assert asked.send("PUT", f"{path}/n", made)[0] == status

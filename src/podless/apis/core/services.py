@@ -133,9 +133,9 @@ class ServiceStrategy(TypedStrategy):
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
             "externalIPs": spec.get("externalIPs"),
-            "SessionAffinity": spec["sessionAffinity"] != "None" and has("HeadlessAffinityWarning"),
+            "SessionAffinity": spec["sessionAffinity"] != "None",
         }
-        if is_headless(spec):
+        if is_headless(spec) and has("HeadlessWarnings"):
             found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
         found += _address_warnings("externalIPs", spec)
         external = bool(spec.get("externalIPs"))
