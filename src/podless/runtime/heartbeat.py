@@ -2,17 +2,16 @@
 
 Requests and controllers measure their steps themselves (runtime/watchdog.py). The heartbeat finds everything else that
 a loop calls (timers, deliveries, commits, incoming bytes) from outside, so a callback costs nothing extra. The thread
-schedules a callback of its own on the loop (a beat) and checks 50 times a second whether it ran, 5 times a second if
-the loop is idle. While a beat is late, it reads the stack of the loop's thread. If two checks in a row see the same
-callback, with no beat and no other work in between, that callback has held the loop since the first check. So a
-measured time is at most two intervals too short. Callbacks of one function in one iteration of the loop count as one:
+schedules a callback of its own on the loop (a beat) and checks 25 times a second whether it ran, 5 times a second if
+the loop is idle. Only if a beat is late, the thread reads the stack of the loop's thread. When the beat runs, the loop
+was held since the beat was sent, or since the last check after which no other measured work began. So a measured time
+is at most one interval too short. Callbacks in one iteration of the loop without measured work in between count as one:
 they delay clients as much as one.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 import time
@@ -23,7 +22,7 @@ from podless.runtime import slices, system, watchdog
 from podless.runtime.stacks import StackFrame, Stacks, is_whole
 from podless.runtime.watchdog import Watchdog, Work
 
-_EVERY = 0.02  # seconds between two checks
+_EVERY = 0.04  # seconds between two checks; each takes the GIL from the loop's thread
 _IDLE = 0.2  # seconds between two checks while the loop is idle
 _LITTLE = 0.02  # share of the time between two checks; a loop that works less is idle
 _RUN = {slices.__file__, watchdog.__file__}  # modules that only run other work
@@ -39,20 +38,29 @@ Times = tuple[float, float]
 """Elapsed time, and the processor time of the loop's thread, in seconds."""
 
 
-class _Callback:
-    """A callback that is running. began, seen: time of its first and last sighting.
+class _Beat:
+    """A callback on the loop that has not run yet. work: what holds the loop meanwhile, if that is known.
 
-    called: the function that the loop called. progress, reported: counters of the watchdog at the first sighting.
+    began, seen: time since which the loop has been held, and of the last check. progress, reported: counters of the
+    watchdog at the first of these times.
     """
 
-    __slots__ = ("began", "called", "progress", "reported", "seen", "work")
+    __slots__ = ("began", "progress", "reported", "seen", "work")
 
-    def __init__(self, called: Function, began: Times, watchdog: Watchdog) -> None:
-        self.called = called
-        self.began = self.seen = began
+    def __init__(self, now: Times, watchdog: Watchdog) -> None:
+        self.begin(now, watchdog)
+
+    def begin(self, now: Times, watchdog: Watchdog) -> None:
+        """Measure from now on."""
+        self.began = self.seen = now
         self.progress = watchdog.progress
         self.reported = watchdog.reported
         self.work: Work | None = None
+
+    def measure(self) -> tuple[float, float, Work, int]:
+        """Return the arguments of `Watchdog.report_callback`."""
+        assert self.work is not None
+        return self.seen[0] - self.began[0], self.seen[1] - self.began[1], self.work, self.reported
 
 
 class Heartbeat:
@@ -65,8 +73,8 @@ class Heartbeat:
         self._ended = threading.Lock()
         # number of frames below the loop's callbacks, and the innermost of these frames
         self._base: tuple[int, Function] | None = None
-        self._sent = self._beaten = 0  # numbers of the last beat that was sent, and of the last that ran
-        self._callback: _Callback | None = None
+        self._beat: _Beat | None = None
+        self.holder: Work | None = None  # the callback that has held the loop for long and still runs
 
     def start(self) -> None:
         """Start to watch the running loop. Call it on the loop's thread."""
@@ -75,7 +83,7 @@ class Heartbeat:
         self._clock = system.find_thread_clock()
         self._stacks = Stacks()
         self._ended.acquire()
-        self._send_beat()
+        self._send_beat(self._read_times())
         self._thread = threading.Thread(target=self._sample_loop, name="podless-heartbeat", daemon=True)
         self._thread.start()
 
@@ -87,68 +95,52 @@ class Heartbeat:
             self._thread = self._base = None
             self._stacks.close()
 
-    @property
-    def holder(self) -> Work | None:
-        """The callback that has held the loop for long and still runs."""
-        callback = self._callback
-        return callback.work if callback is not None else None
+    def _send_beat(self, now: Times) -> None:
+        self._beat = _Beat(now, self._watchdog)
+        self._loop.call_soon_threadsafe(self._end_beat, self._beat)
 
-    def _send_beat(self) -> None:
-        self._sent += 1
-        self._loop.call_soon_threadsafe(self._record_beat, self._sent)
-
-    def _record_beat(self, number: int) -> None:
-        """Record, on the loop, that a beat ran."""
-        self._beaten = number
+    def _end_beat(self, beat: _Beat) -> None:
+        """Run a beat on the loop: whatever held the loop until now has ended."""
+        self._beat = self.holder = None
         if self._base is None:
             self._base = _find_base()
+        if beat.work is not None:
+            if beat.progress == self._watchdog.progress:
+                beat.seen = self._read_times()
+            self._watchdog.report_callback(*beat.measure())
 
     def _sample_loop(self) -> None:
-        with _Delay() as delay:
-            every, last = _EVERY, self._read_times()
-            due = last[0] + every
-            while not self._ended.acquire(timeout=every):
-                now, waited = self._read_times(), delay.read_delay()
-                # this thread is late because it got no processor, or because a long call in C held the GIL: subtract
-                # the first
-                gil_time = min(now[0] - due - waited, now[1] - last[1])
-                with suppress(RuntimeError):  # the loop was closed
-                    busy = self._check_once(now, gil_time if gil_time > _EVERY else 0.0)
-                    idle = not busy and now[1] - last[1] < _LITTLE * (now[0] - last[0])
-                    every = min(every * 2, _IDLE) if idle else _EVERY
-                last, due = now, time.perf_counter() + every
+        every, last = _EVERY, self._read_times()
+        while not self._ended.acquire(timeout=every):
+            now = self._read_times()
+            with suppress(RuntimeError):  # the loop was closed
+                late = self._check_once(now)
+                idle = not late and now[1] - last[1] < _LITTLE * (now[0] - last[0])
+                every = min(every * 2, _IDLE) if idle else _EVERY
+            last = now
 
     def _read_times(self) -> Times:
         now = time.perf_counter()
         return now, time.clock_gettime(self._clock) if self._clock is not None else now
 
-    def _check_once(self, now: Times, gil_time: float) -> bool:
-        """Check the loop once, and return whether a callback runs. gil_time: seconds for which it held the GIL."""
-        callback, watchdog = self._callback, self._watchdog
-        calls = self._read_calls() if self._beaten != self._sent else []
-        called = calls[-1].key if calls else None
-        if callback is not None and (callback.called, callback.progress) != (called, watchdog.progress):
-            self._callback = None
-            self._report_end(callback)
-            callback = None
-        if self._beaten == self._sent:
-            self._send_beat()
-        if called is None:
+    def _check_once(self, now: Times) -> bool:
+        """Check the loop once, and return whether the beat is late."""
+        beat, limit = self._beat, self._watchdog.limit
+        if beat is None:
+            self._send_beat(now)
             return False
-        if callback is None:
-            self._callback = callback = _Callback(called, (now[0] - gil_time, now[1] - gil_time), watchdog)
-        callback.seen = now
-        if callback.work is None and now[0] - callback.began[0] > watchdog.limit:
-            callback.work = _describe_callback(calls)
+        if beat.progress != self._watchdog.progress:  # other work has begun: only that may still hold the loop
+            if beat.work is not None:
+                self._loop.call_soon_threadsafe(self._watchdog.report_callback, *beat.measure())
+            beat.begin(now, self._watchdog)
+        elif beat.work is None and now[0] - beat.began[0] > limit / 2:
+            if calls := self._read_calls():
+                beat.work = _describe_callback(calls)
+            else:
+                beat.began = now
+        beat.seen = now
+        self.holder = beat.work if now[0] - beat.began[0] > limit else None
         return True
-
-    def _report_end(self, callback: _Callback) -> None:
-        """Report a callback that has ended, if it held the loop for long."""
-        elapsed, processor = (seen - began for seen, began in zip(callback.seen, callback.began, strict=True))
-        if callback.work is not None:
-            self._loop.call_soon_threadsafe(
-                self._watchdog.report_callback, elapsed, processor, callback.work, callback.reported
-            )
 
     def _read_calls(self) -> list[StackFrame]:
         """Return the call stack of the present callback, innermost first; empty while the loop waits."""
@@ -192,28 +184,3 @@ def _module_of(call: StackFrame) -> str:
     path = Path(call.file)
     path = path.relative_to(_PACKAGE) if _PACKAGE in path.parents else Path(path.name)
     return ".".join(path.with_suffix("").parts)
-
-
-class _Delay:
-    """Measures how long this thread was ready to run without getting a processor."""
-
-    def __init__(self) -> None:
-        self._before = 0
-        self._file: int | None = None
-        with suppress(OSError):  # only Linux reports it
-            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-
-    def __enter__(self) -> _Delay:
-        self.read_delay()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        if self._file is not None:
-            os.close(self._file)
-
-    def read_delay(self) -> float:
-        """Return the seconds since the last call, 0 if the system does not report them."""
-        if self._file is None:
-            return 0.0
-        before, self._before = self._before, int(os.pread(self._file, 64, 0).split()[1])
-        return (self._before - before) / 1e9
