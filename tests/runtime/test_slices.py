@@ -208,46 +208,17 @@ async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> No
     assert found[:5] == [[each for place in range(4) for each in (number + place, number + 2)] for number in range(5)]
 
 
-async def test_a_coroutine_that_began_within_sliced_work_keeps_its_context(clock: list[float]) -> None:
+async def test_short_work_that_can_begin_again_needs_no_slice(clock: list[float]) -> None:
     sliced, seen = Slices(10.0), list[str]()
-
-    async def work(name: str, waits: int) -> None:
-        token = NAME.set(name)
-        for _ in range(waits):
-            count(10, seen, name)
-            await asyncio.sleep(0)
-        NAME.reset(token)
-        seen.append(name.upper())
-
-    async def begin(name: str, waits: int) -> None:
-        rest = await sliced.run(lambda: sliced.begin_coroutine(work(name, waits)))
-        assert (rest is None) == (waits == 0)
-        if rest is not None:
-            await rest
-        assert NAME.get() == "none"
-
-    await asyncio.gather(*(begin(name, waits) for waits, name in enumerate("abc")))
-    assert [seen.count(name) for name in "abcABC"] == [0, 10, 20, 1, 1, 1]
+    assert sliced.try_work(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        sliced.try_work(divmod, 7, 0)
+    assert sliced.try_work(count, 1, seen, "a") == 1
+    assert sliced.try_work(count, 10, seen, "b") is None
+    assert len(seen) < 5
+    assert count(50) == 50  # it suspends and ends nothing any more
 
 
-async def test_a_coroutine_that_began_is_cancelled_where_it_waits(clock: list[float]) -> None:
-    sliced, seen = Slices(10.0), list[str]()
-
-    async def work() -> None:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            seen.append("cancelled")
-            raise
-
-    async def begin() -> None:
-        rest = await sliced.run(lambda: sliced.begin_coroutine(work()))
-        assert rest is not None
-        await rest
-
-    request = asyncio.create_task(begin())
-    await asyncio.sleep(0)
-    request.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await request
-    assert seen == ["cancelled"]
+async def test_sliced_work_that_tries_work_is_suspended_in_it(clock: list[float]) -> None:
+    sliced = Slices(10.0)
+    assert await sliced.run(sliced.try_work, count, 50) == 50

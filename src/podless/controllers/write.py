@@ -96,22 +96,22 @@ async def amend_object(
     writes. Raises Unavailable.
     """
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         changed = change(view.load_object(kind, own_version(kind, entry), entry))
         return Next(changed) if changed is not None else AttemptOutcome.DELETE
 
-    await storage.update_stored(api, kind, key, attempt, hooks=hooks)
+    await storage.amend_stored(api, kind, key, attempt, hooks=hooks)
 
 
 async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
     """Delete an object if it is still at a revision, regardless of finalizers."""
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         return AttemptOutcome.DELETE if entry is not None and entry.revision == revision else AttemptOutcome.KEEP
 
-    await storage.update_stored(api, kind, key, attempt)
+    await storage.amend_stored(api, kind, key, attempt)
 
 
 async def report_status(
@@ -134,7 +134,7 @@ async def report_status(
     version = kind.by_version[kind.storage_version]
     obj = known
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         nonlocal obj
         if entry is None:
             return AttemptOutcome.KEEP
@@ -144,7 +144,7 @@ async def report_status(
         obj = with_status(kind, old, change, manager)
         return Next(obj, along)
 
-    written = await storage.update_stored(api, kind, key, attempt, hooks=hooks)
+    written = await storage.amend_stored(api, kind, key, attempt, hooks=hooks)
     if written.entry is None or obj is None:
         return None
     obj["metadata"]["resourceVersion"] = str(written.entry.revision)

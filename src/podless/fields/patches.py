@@ -160,15 +160,19 @@ def _read_strategic(sent: Sent) -> Patch:
         raise BadRequest(str(error)) from None
     fresh = True
     merged, raws = sent.merged(), sent.raws()
-    if sent.floats and not raws:  # decoding the merged document would make integers of them
-        document = sentfloats.copy_as_sent(document, sent.floats)
-    document = strategic.check_strategic_patch(document)
+
+    def check(document: Object) -> Object:
+        if sent.floats and not raws:  # decoding the merged document would make integers of them
+            document = sentfloats.copy_as_sent(document, sent.floats)
+        return strategic.check_strategic_patch(document)
+
+    document = check(document)
 
     def merge(old: Object) -> Object:
         nonlocal fresh
         if not fresh:
             document.clear()
-            document.update(strategic.check_strategic_patch(serializer.decode_json(sent.body)))
+            document.update(check(serializer.decode_json(sent.body)))
         fresh = False
         result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
         return result

@@ -6,6 +6,9 @@ all other suspended work. Most work ends within its first slice, which costs abo
 
 Other requests run between two slices, as they do at an await. So the work must not rely on shared state that it read in
 an earlier slice. Nothing is repeated, and the work need not know that it is sliced.
+
+Short work that can begin again, because it changes nothing that others see, need not pay for a greenlet
+(`Slices.try_work`): if it takes longer than one slice, a charge ends it, and it begins again in slices.
 """
 
 from __future__ import annotations
@@ -30,12 +33,15 @@ R = TypeVar("R")
 SLICE: Final = 0.001  # seconds of processor time
 _SUSPENDED: Final = object()  # returned by a greenlet whose slice is used up
 _RAISED: Final = object()
-_NOTHING: Final = object()
 _IDLE_MOST: Final = 8  # idle workers that are kept; making one takes ten times as long as most work
 
 
 class _Cancelled(BaseException):
     """Ends suspended work whose request was cancelled."""
+
+
+class _TooLong(BaseException):
+    """Ends work without slices that takes longer than one."""
 
 
 class Incomplete(Exception):
@@ -98,10 +104,20 @@ class _Worker(greenlet):
         return self.spent + now - self.began
 
 
+_TRIED: Final[dict[greenlet, float]] = {}
+"""By the greenlet that runs it (one a thread): when work without slices first checked the clock, 0 before that."""
+
+
 def _yield_if_due() -> None:
     worker = getcurrent()
     if type(worker) is _Worker:
         worker.yield_if_due()
+    elif (began := _TRIED.get(worker)) is not None:
+        now = time.thread_time()
+        if not began:
+            _TRIED[worker] = now
+        elif now - began > SLICE:
+            raise _TooLong
 
 
 def _work_time() -> float:
@@ -123,6 +139,19 @@ class Slices:
         self._rest = Rest()
         self._took = 0.0  # seconds of the longest slice since the last rest
 
+    def try_work(self, work: Callable[..., R], *args: Any) -> R | None:
+        """Run work that can begin again, and return its result: None if it takes longer than a slice."""
+        current = getcurrent()
+        if type(current) is _Worker or current in _TRIED:
+            return work(*args)  # the caller is sliced, or begins again, already
+        _TRIED[current] = 0.0
+        try:
+            return work(*args)
+        except _TooLong:
+            return None
+        finally:
+            del _TRIED[current]
+
     async def run(self, work: Callable[..., R], *args: Any) -> R:
         """Run work and return its result. Raises the error of the work, and Timeout beyond the limit."""
         if type(getcurrent()) is _Worker:
@@ -141,19 +170,6 @@ class Slices:
     def slice_coroutine(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
         """Return a coroutine that runs each step of another one (the code between two awaits) in slices."""
         return _SlicedCoroutine(self, work, copy_context())
-
-    def begin_coroutine(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None] | None:
-        """Run the first step of a coroutine inside the caller's sliced work.
-
-        Returns the rest, which the caller must await; None if the coroutine has ended.
-        """
-        try:
-            waited = work.send(None)
-        except StopIteration:
-            return None
-        context = getcurrent().gr_context
-        assert context is not None
-        return _BegunCoroutine(self, work, context, waited)
 
     async def _run_remaining(self, worker: _Worker, result: object) -> Any:
         """Run the remaining slices of suspended work. Returns its result, or raises its error."""
@@ -321,21 +337,3 @@ class _SlicedCoroutine(Coroutine[Any, Any, R]):
             return result if result is not _RAISED else worker.raise_error()
         finally:
             self._slices.release_worker(worker)
-
-
-class _BegunCoroutine(_SlicedCoroutine[R]):
-    """A coroutine whose first step has run. waited: the future that this step awaits, until it has been yielded."""
-
-    __slots__ = ("_waited",)
-
-    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R], context: Context, waited: Any) -> None:
-        super().__init__(slices, work, context)
-        self._waited = waited
-
-    def send(self, value: Any) -> Any:
-        waited, self._waited = self._waited, _NOTHING
-        return waited if waited is not _NOTHING else super().send(value)
-
-    def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
-        self._waited = _NOTHING
-        return super().throw(type_, value, traceback)

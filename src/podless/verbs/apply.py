@@ -23,7 +23,7 @@ from podless.runtime.release import has
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
-from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
+from podless.verbs.create import INSERTED, fit_namespace, refuse_while_terminating
 from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.storage import AttemptOutcome, Next
 from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
@@ -76,12 +76,11 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
     steps.may_create(api, call)
     write.entry, write.old, write.along, write.encoded = None, None, None, None
     del call.warnings[write.warned :]
+    await CREATE.run(api, write)
     if write.options.dry_run:
-        await PREPARE.run(api, write)
         shown = await api.converter.round_trip(call.kind, call.version, write.obj)
         write.answer = Single(None, shown, _CREATED)
         return AttemptOutcome.KEEP
-    await CREATE.run(api, write)
     write.answer = Single(None, write.obj, _CREATED)
     return Next(write.obj, write.along, write.stored)
 
@@ -279,17 +278,15 @@ def check_revision(write: ApplyWrite) -> None:
 
 READ: Final = Stages[ApplyWrite](PARSE, read_applied)
 APPLY: Final = change_stages(merge_applied, admit.MUTATE)
-NEW: Final = (
+CREATE: Final = Stages[ApplyWrite](
     merge_new,
     refuse_while_terminating,
     admit.MUTATE,
     steps.drop_owners_repeated_by_admission,
     fit_namespace,
     check_revision,
-    *PREPARED,
+    *INSERTED,
 )
-PREPARE: Final = Stages[ApplyWrite](*NEW)
-CREATE: Final = Stages[ApplyWrite](*NEW, *INSERTED)
 
 
 class ApplyScaleWrite(ApplyWrite):

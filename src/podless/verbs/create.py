@@ -26,16 +26,17 @@ async def create_object(api: API, call: Call) -> Single:
 
 async def make_object(api: API, write: Write) -> Single:
     """Create an object that another verb has decoded. Raises as `create_object` does."""
+    write.given = write.obj
     return await _insert(api, write, MAKE)
 
 
-async def _insert(api: API, write: Write, stages: tuple[Stages[Write], Stages[Write]]) -> Single:
+async def _insert(api: API, write: Write, stages: Stages[Write]) -> Single:
     """Run the stages and store the object. Try again while a generated name or an allocation is taken."""
-    call, dry_run = write.call, write.options.dry_run
+    call = write.call
     while True:
         try:
-            await stages[dry_run].run(api, write)
-            return await _show(api, write) if dry_run else await _store(api, write)
+            await stages.run(api, write)
+            return await _show(api, write) if write.options.dry_run else await _store(api, write)
         except AllocationConflict:
             pass
         except Conflicted as conflict:
@@ -153,11 +154,10 @@ PREPARED: Final = (
     Checks[Write](steps.validate_new),
     admit.VALIDATE,
 )
-INSERTED: Final = (steps.check_new_revision, *steps.STORED)
-# of a write and of a dry run
-CREATE: Final = Stages[Write](*READ, *ADMITTED, *PREPARED, *INSERTED), Stages[Write](*READ, *ADMITTED, *PREPARED)
-MAKE: Final = Stages[Write](*ADMITTED, *PREPARED, *INSERTED), Stages[Write](*ADMITTED, *PREPARED)
-AGAIN: Final = Stages[Write](begin_again, *PREPARED, *INSERTED), Stages[Write](begin_again, *PREPARED)
+INSERTED: Final = (*PREPARED, steps.check_new_revision, *steps.STORED)
+CREATE: Final = Stages[Write](*READ, *ADMITTED, *INSERTED)
+MAKE: Final = Stages[Write](begin_again, *ADMITTED, *INSERTED)
+AGAIN: Final = Stages[Write](begin_again, *INSERTED)
 
 
 def _name_in_use(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

@@ -92,7 +92,9 @@ async def remove_object(
             obj = await api.converter.make_stored(kind, obj)
         return Next(obj)
 
-    written = await storage.update_stored(api, kind, call.key, attempt)
+    written = await storage.update_stored(
+        api, kind, call.key, lambda entry: api.off_loop.slices.slice_coroutine(attempt(entry))
+    )
     if dropped is not None and written.entry is not None:
         written = await _drop(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
@@ -132,11 +134,11 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Att
 async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Remove the marked object in a second write, so that watchers see its deletionTimestamp first."""
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         same = entry is not None and entry.created == marked.created
         return AttemptOutcome.DELETE if same else AttemptOutcome.KEEP
 
-    return await storage.update_stored(api, call.kind, call.key, attempt)
+    return await storage.amend_stored(api, call.kind, call.key, attempt)
 
 
 def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

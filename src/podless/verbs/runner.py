@@ -3,7 +3,8 @@
 A stage is a function of the write, which belongs to its request, and changes nothing else. A stage that needs state of
 other requests is a coroutine (`Wait`). The stages between two waits run together: on the event loop for short objects,
 off the loop for long ones, by their declared cost. The worker process parses a long body before the stage that decodes
-it.
+it. The stages before the first wait run without slices if the object is very short; if they take longer than a slice,
+they begin again in slices.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from podless.verbs.ready import keep_ready
 # bytes of a body that the event loop parses; longer ones go to the worker process, because parsing keeps the GIL
 _MOST_YAML = 64 * 1024
 _MOST_JSON = 256 * 1024
+_FEW = 4 * 1024  # bytes of a write whose stages nearly always end within a slice, by their declared cost
 
 
 class Write:
@@ -38,9 +40,9 @@ class Write:
     encoded new object. encoded: the object to store and its encoding, if made early. along: further keys to commit.
     answer: the answer, if it is not the stored object. shown: returns the object for admission, if not obj. refused:
     fields that the user may not write, reported with other errors. added: approximate bytes that admission added.
-    loose: prune the object after validation, not before. shared: obj shares parts with old. warned: number of warnings
-    before the present attempt. tries: attempts that are left to find a free name. done: finished stages of the present
-    group. plugins: of the present admission phase. begun: the rest of a sliced `Wait` whose first step has run.
+    loose: prune the object after validation, not before. removed: the write removes the object. shared: obj shares
+    parts with old. warned: number of warnings before the present attempt. tries: attempts that are left to find a free
+    name. done: finished stages of the present group. plugins: of the present admission phase.
     """
 
     given: Object
@@ -56,11 +58,11 @@ class Write:
     added = 0
     loose = False
     shared = False
+    removed = False
     warned = 0
     tries = 1
     done = 0
     plugins: Sequence[Plugin] = ()
-    begun: Coroutine[Any, Any, None] | None = None
 
     def __init__(self, call: Call, options: WriteOptions) -> None:
         # most writes set few attributes, so the others have class defaults: each assignment costs time
@@ -111,7 +113,7 @@ Work = Callable[[W], None]
 class Wait(Generic[V]):
     """A stage that is awaited. when: whether it must run; False for most writes.
 
-    sliced: its first step runs in slices together with the stages before, its other steps in slices of their own.
+    sliced: its steps run in slices.
     """
 
     work: Callable[[API, V], Coroutine[Any, Any, None]]
@@ -159,35 +161,51 @@ class Stages(Generic[W]):
 
     async def run(self, api: API, write: W) -> None:
         """Run a write through all stages. Raises the error of a stage, TooManyRequests or Timeout."""
-        parts, place = self._parts, 0
-        while (place := await api.off_loop.slices.run(self._advance, api, write, place)) < len(parts):
+        parts, slices = self._parts, api.off_loop.slices
+        place = self._try(api, write)
+        if place is None:
+            place = await slices.run(self._advance, api, write, 0)
+        while place < len(parts):
             part = parts[place]
-            if isinstance(part, Wait):
-                rest, write.begun = write.begun, None
-                await (rest if rest is not None else part.work(api, write))
-            else:
+            if isinstance(part, _Group):
                 await _run_group(api, write, part)
-            place += 1
+            elif part.sliced:
+                await slices.slice_coroutine(part.work(api, write))
+            else:
+                await part.work(api, write)
+            place = await slices.run(self._advance, api, write, place + 1)
 
-    def _advance(self, api: API, write: W, place: int) -> int:
-        """Run short stages from a position on. Return the position of the next stage to await, or of the end."""
+    def _try(self, api: API, write: W) -> int | None:
+        """Run a very short write as `_advance` does, without slices. Return None, undone, if it is too long."""
+        call = write.call
+        kind = call.kind
+        if kind.webhook is not None or write.size * kind.strategy.checking.cost > _FEW:
+            return None
+        before, warned, floats = vars(write).copy(), len(call.warnings), len(call.floats)
+        place = api.off_loop.slices.try_work(self._advance, api, write, 0, True)
+        if place is None:
+            vars(write).clear()
+            vars(write).update(before)
+            del call.warnings[warned:], call.floats[floats:]
+        return place
+
+    def _advance(self, api: API, write: W, place: int, cheap: bool = False) -> int:
+        """Run short stages from a position on. Return the position of the next stage to await, or of the end.
+
+        cheap: also expensive checks take little time.
+        """
         parts = self._parts
         write.call.kind.strategy.mark_used()
-        short = is_short(api, write)
+        short = cheap or is_short(api, write)
         for at in range(place, len(parts)):
             part = parts[at]
             if isinstance(part, _Group):
-                if not short or (part.checks and api.off_loop.is_long(part.cost(write))):
+                if not short or (part.checks and not cheap and api.off_loop.is_long(part.cost(write))):
                     return at
                 for work in part.works:
                     work(write)
             elif part.when(api, write):
-                if not part.sliced:
-                    return at
-                write.begun = api.off_loop.slices.begin_coroutine(part.work(api, write))
-                if write.begun is not None:
-                    return at
-                short = is_short(api, write)  # admission may have made the object longer
+                return at
         return len(parts)
 
 

@@ -92,6 +92,8 @@ def identify_object(kind: Kind, metadata: Object) -> None:
 
 def check_new_revision(write: Write) -> None:
     """Check that a new object has no resourceVersion except 0. Raises Internal, as a real server does."""
+    if write.options.dry_run:
+        return
     given = write.obj["metadata"].pop("resourceVersion", "") or ""
     try:
         revision = options_.parse_revision(given) if given else 0
@@ -245,12 +247,19 @@ def needs_webhook(api: API, write: Write) -> bool:
     return write.call.kind.webhook is not None
 
 
+def _needs_stored(api: API, write: Write) -> bool:
+    """Return whether a webhook makes the stored form."""
+    return write.call.kind.webhook is not None and not write.options.dry_run and not write.removed
+
+
 async def _convert_to_storage(api: API, write: Write) -> None:
     write.obj = await api.converter.make_stored(write.call.kind, write.obj)
 
 
 def _encode(write: Write) -> None:
     """Encode the stored form, if `encode_early` has not. Raises Oversized."""
+    if write.options.dry_run or write.removed:
+        return
     if write.encoded is not None:
         write.obj, write.stored = write.encoded
         return
@@ -278,5 +287,5 @@ def encode_early(api: API, write: Write) -> None:
             write.encoded = obj, storage.encode_stored(kind, obj)
 
 
-# the stages from the object in the version of the request to its stored form
-STORED: Final = (Wait[Write](_convert_to_storage, needs_webhook), _encode)
+# the stages from the object in the version of the request to its stored form, unless nothing is stored
+STORED: Final = (Wait[Write](_convert_to_storage, _needs_stored), _encode)

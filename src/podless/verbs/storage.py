@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from contextvars import ContextVar
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from podless.admission.attributes import AllocationConflict, Along
@@ -112,8 +113,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.find_written(kind, present.record) if present.record is not None else None
-        # slices: it decodes the object, by a schema of any size
-        wanted = await api.off_loop.slices.slice_coroutine(attempt(entry))
+        wanted = await attempt(entry)
         if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
         stored, along = None, None
@@ -133,6 +133,14 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         return WriteResult(api.find_written(kind, Record(key, stored, revision, created or revision)), revision)
 
     return await _repeat(api, write)
+
+
+async def amend_stored(
+    api: API, kind: Kind, key: str, change: Callable[[Entry | None], Next | AttemptOutcome], *, hooks: bool = True
+) -> WriteResult:
+    """Do as `update_stored` does, with a function in place of a coroutine."""
+    # slices: it decodes the object, by a schema of any size
+    return await update_stored(api, kind, key, partial(api.off_loop.slices.run, change), hooks=hooks)
 
 
 def _frees(wanted: Next | AttemptOutcome) -> bool:

@@ -69,14 +69,12 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     write.entry, write.answer, write.along, write.encoded = entry, None, None, None
     del call.warnings[write.warned :]
     await change.run(api, write)
-    write.obj["metadata"]["resourceVersion"] = str(entry.revision)
     if write.options.dry_run:
         write.answer = Single(None, await api.converter.round_trip(call.kind, call.version, write.obj))
         return AttemptOutcome.KEEP
-    if _ends(call.kind.strategy.ordered, write.obj):
+    if write.removed:
         write.answer = Single(None, write.obj)  # the answer shows the update at the former revision
         return AttemptOutcome.DELETE
-    await STORED.run(api, write)
     return Next(write.obj, write.along, write.stored)
 
 
@@ -129,6 +127,13 @@ def keep_server_fields(write: Write) -> None:
         strategy.prepare_update(call.version, obj, old)
 
 
+def note_result(write: Write) -> None:
+    """Set the present resourceVersion, and note whether the write removes the object."""
+    assert write.entry is not None
+    write.obj["metadata"]["resourceVersion"] = str(write.entry.revision)
+    write.removed = _ends(write.call.kind.strategy.ordered, write.obj)
+
+
 def change_stages(*change: Work[W] | Wait[W]) -> Stages[W]:
     """Return the stages of a change of an existing object. change: stages of the verb."""
     return Stages[W](
@@ -141,12 +146,13 @@ def change_stages(*change: Work[W] | Wait[W]) -> Stages[W]:
         admit.ALLOCATE,
         Checks(steps.validate_changed),
         admit.VALIDATE,
+        note_result,
+        *steps.STORED,
     )
 
 
 READ: Final = Stages[Write](PARSE, steps.read_body, steps.fit_to_path, steps.drop_repeated_owners)
 UPDATE: Final = change_stages(replace_object, admit.MUTATE)
-STORED: Final = Stages[Write](*steps.STORED)
 
 
 def _ends(builtin: bool, obj: Object) -> bool:

@@ -54,7 +54,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         raise BadRequest("Name parameter required.")
     dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             raise call.not_found()
         pod = view.load_object(call.kind, call.version, entry)
@@ -68,7 +68,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         set_pod_condition(pod["status"], {"type": "PodScheduled", "status": "True"})
         return AttemptOutcome.KEEP if dry_run else Next(pod)
 
-    await storage.update_stored(api, call.kind, call.key, attempt)
+    await storage.amend_stored(api, call.kind, call.key, attempt)
     return dict(_DONE)
 
 
@@ -149,7 +149,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
         return
     key, version = found[0].key, kind.by_version[kind.storage_version]
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         budget = view.load_object(kind, version, entry)
@@ -158,7 +158,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
         _charge_budget(budget, pod["metadata"]["name"])
         return AttemptOutcome.KEEP if dry_run else Next(budget)
 
-    await storage.update_stored(api, kind, key, attempt)
+    await storage.amend_stored(api, kind, key, attempt)
 
 
 def _about(selector: Object | None, labels: dict[str, str]) -> bool:
@@ -243,7 +243,7 @@ async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
     if chosen.dry_run:
         return
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         pod = view.load_object(call.kind, call.version, entry)
@@ -258,4 +258,4 @@ async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
         )
         return Next(pod)
 
-    await storage.update_stored(api, call.kind, call.key, attempt)
+    await storage.amend_stored(api, call.kind, call.key, attempt)
