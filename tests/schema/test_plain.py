@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from podless.schema import plain, structural, warnings
 from tests.conftest import tries
+from tests.cost import stretch
 from tests.schema import strategies
 
 KEYWORDS: dict[str, Any] = {
@@ -71,3 +72,9 @@ def test_patterns_of_plain_parts_and_of_their_parents_are_found(texts: list[str]
     for text in texts:
         schema = {"pattern": text, "items": schema, "unheard": 1}
     assert plain.find_plain_parts(schema).patterns == set(texts)
+
+
+@pytest.mark.parametrize("part", [{}, {"type": "string"}, {"type": "array", "items": {}}])
+def test_the_walk_charges_for_all_nodes_while_it_visits_them(part: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {f"f{place}": dict(part) for place in range(2000)}}
+    assert stretch(lambda: plain.find_plain_parts(schema)) < 2000

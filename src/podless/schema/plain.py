@@ -12,12 +12,12 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
 _DEEPEST = 50  # deeper parts are left to the walk that checks the depth
-_TOGETHER = 64  # nodes that are charged together
+_TOGETHER = 64  # nodes and keywords that are charged together
 
 
 def _is_text(value: Any) -> bool:
@@ -69,7 +69,7 @@ class PlainParts:
     """What one walk through a schema has found.
 
     ids: of the nodes below the root that are certainly valid with all their children, in any position. patterns: of all
-    nodes that the walk reached, which are at least these and their parents. uncharged: nodes that were visited since
+    nodes that the walk reached, which are at least these and their parents. uncharged: nodes and keywords seen since
     the walk has charged.
     """
 
@@ -90,12 +90,10 @@ def _plain(node: Any, depth: int, found: PlainParts) -> bool:
     """Return whether a node is plain. Adds what is below it to `found`."""
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
-    found.uncharged += 1
-    if found.uncharged == _TOGETHER:
-        charge(_TOGETHER)
+    found.uncharged += len(node) + 1
+    if found.uncharged > _TOGETHER:
+        charge(found.uncharged)
         found.uncharged = 0
-    if len(node) > FEW:
-        charge(len(node))
     kind = node.get("type")
     plain = kind.__class__ is str and kind in _TYPES and (kind != "array" or node.get("items").__class__ is dict)
     for name, value in node.items():
