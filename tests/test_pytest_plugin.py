@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import re
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +57,35 @@ class Alone(unittest.TestCase):
 """
 
 
+# processes that have imported all begin a second sooner
+_READY = multiprocessing.get_context("forkserver")
+_READY.set_forkserver_preload(["tests.test_pytest_plugin", "podless.server", "podless.cluster", "podless.app"])
+
+
+def _run(arguments: tuple[str, ...], folder: Path, environment: dict[str, str], told: Path) -> None:
+    """Run the suite of a folder, in a process for it alone."""
+    with told.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.exit(pytest.main([*arguments]))
+
+
+def run(suite: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run a suite, with the plugin."""
+    told, began = suite.path / "told", time.monotonic()
+    given = ("-p", "podless.pytest_plugin", f"--basetemp={suite.path / 'temporary'}", *arguments)
+    process = _READY.Process(target=_run, args=(given, suite.path, {**os.environ}, told))
+    process.start()
+    process.join(100)
+    ended = process.exitcode
+    process.kill()  # nothing of it stays where it hangs
+    lines = told.read_text().splitlines()
+    return pytest.RunResult(-1 if ended is None else ended, lines, lines, time.monotonic() - began)
+
+
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> pytest.Pytester:
     folder = pytester.mkdir("crd")
@@ -68,7 +102,7 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
 def test_servers_are_there_for_tests_of_all_kinds(suite: pytest.Pytester, more: tuple[str, ...]) -> None:
     suite.makepyfile(SUITE)
-    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", *more)
+    done = run(suite, *more)
     done.assert_outcomes(passed=8)
 
 
@@ -84,7 +118,7 @@ def test_it(podless):
         "involvedObject": {"kind": "Gadget", "namespace": "default", "name": "g"}})
     assert False
 """)
-    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
+    done = run(suite)
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(
         ["*podless: requests*", "*admin get /version 200", "*podless: events*", "Warning Broken*g: it is"]
@@ -101,7 +135,7 @@ def test_it(podless_fresh):
     found = podless_fresh.get("configmap", "settings")
     assert found["data"]["value"] == "1", "settings is wrong"
 """)
-    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
+    done = run(suite)
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(
         [
@@ -125,7 +159,7 @@ def test_it(podless_fresh):
 def test_other():
     assert "podless" not in os.environ.get("KUBECONFIG", "")
 """)
-    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=2)
+    run(suite).assert_outcomes(passed=2)
 
 
 def test_nothing_is_imported_for_those_who_want_no_server(suite: pytest.Pytester) -> None:
@@ -164,7 +198,7 @@ def test_faults_end_with_their_test(suite: pytest.Pytester) -> None:
     ini = suite.path / "tox.ini"
     ini.write_text(ini.read_text() + "\npodless_faults = true\n")
     suite.makepyfile(LEAKS)
-    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=3)
+    run(suite).assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
@@ -177,7 +211,7 @@ def test_it(podless, podless_fresh, number):
     assert podless.chaos == podless_fresh.chaos
     assert False, f"SEED {podless.chaos}."
 """)
-    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", "--podless-chaos", *more)
+    done = run(suite, "--podless-chaos", *more)
     done.assert_outcomes(failed=4)
     text = done.stdout.str()
     seeds = {*re.findall(r"chaos: seed (\d+)", text), *re.findall(r"SEED (\d+)", text)}
@@ -192,9 +226,9 @@ def test_a_seed_in_the_settings_is_a_number(suite: pytest.Pytester) -> None:
     before = ini.read_text()
     ini.write_text(before + "\npodless_chaos = 7\n")
     suite.makepyfile("def test_it(podless):\n    assert podless.chaos == 7\n")
-    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=1)
+    run(suite).assert_outcomes(passed=1)
     ini.write_text(before + "\npodless_chaos = x\n")
-    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
+    done = run(suite)
     done.stderr.fnmatch_lines(["*podless_chaos: a seed is a number, not 'x'"])
 
 
@@ -233,10 +267,10 @@ def test_tests_run_on_each_release(suite: pytest.Pytester, given: tuple[str, ...
     ini = suite.path / "tox.ini"
     ini.write_text(ini.read_text() + f"\npodless_kubernetes_version = {setting}\n")
     suite.makepyfile(RELEASES)
-    suite.runpytest_subprocess("-p", "podless.pytest_plugin", *given).assert_outcomes(passed=passed)
+    run(suite, *given).assert_outcomes(passed=passed)
 
 
 def test_an_unknown_release_is_a_mistake_in_the_usage(suite: pytest.Pytester) -> None:
     suite.makepyfile(RELEASES)
-    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", "--podless-kubernetes-version", "1.19")
+    done = run(suite, "--podless-kubernetes-version", "1.19")
     done.stderr.fnmatch_lines(["*--podless-kubernetes-version: '1.19' is not one of*"])
