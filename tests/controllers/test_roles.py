@@ -30,6 +30,14 @@ def test_roles_that_gather_all_have_the_rules_of_all(client: Client) -> None:
         assert client.send("DELETE", f"{ROLES}/{name}").status == 200
 
 
+def test_the_controller_of_a_real_cluster_owns_aggregated_rules(client: Client) -> None:
+    for name in ("view", "admin"):
+        found = client.get(f"{ROLES}/{name}").body["metadata"]["managedFields"]
+        assert [entry["manager"] for entry in found] == ["clusterrole-aggregation-controller", "kube-apiserver"]
+        assert found[0]["fieldsV1"] == {"f:rules": {}}
+        assert all("f:rules" not in entry["fieldsV1"] for entry in found[1:])
+
+
 def test_a_circle_that_gives_its_rules_on_for_ever_keeps_nobody_waiting(client: Client) -> None:
     stem = uuid.uuid4().hex[:8]
     for place, before in ((1, 4), (3, 1), (4, 2), (2, 3)):  # in the order of the names the last ones give theirs away

@@ -82,17 +82,16 @@ def _metadata(name: str, **labels: str) -> Object:
     return {"name": name, "labels": _LABEL | more, "annotations": {AUTOUPDATE: "true"}}
 
 
-def _role(name: str, rules: tuple[PolicyRule, ...], **labels: str) -> Object:
-    head = {"kind": "ClusterRole", "apiVersion": f"{GROUP}/v1", "metadata": _metadata(name, **labels)}
-    return head | {"rules": list(rules)}
+def _role(name: str, **labels: str) -> Object:
+    return {"kind": "ClusterRole", "apiVersion": f"{GROUP}/v1", "metadata": _metadata(name, **labels)}
 
 
 def cluster_roles() -> list[Object]:
     """Return the default cluster roles."""
-    found = [_role(name, rules) for name, rules in _RULES.items()]
+    found = [_role(name) | {"rules": list(rules)} for name, rules in _RULES.items()]
     for name, rules in _AGGREGATED.items():
-        found.append(_role(f"system:aggregate-to-{name}", rules, **{name: "true"}))
-        whole = _role(name, (), **({_NEXT[name]: "true"} if name in _NEXT else {}))
+        found.append(_role(f"system:aggregate-to-{name}", **{name: "true"}) | {"rules": list(rules)})
+        whole = _role(name, **({_NEXT[name]: "true"} if name in _NEXT else {}))
         selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
         found.append(whole | {"aggregationRule": {"clusterRoleSelectors": [selector]}})
     return found

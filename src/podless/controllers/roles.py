@@ -24,6 +24,7 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
+_MANAGER = "clusterrole-aggregation-controller"  # the manager of aggregated rules in a real cluster
 _ALL = "all"  # aggregate all roles
 _AGAIN = "again"  # the same, later, for cycles of roles
 _LATER = 10.0  # seconds until then
@@ -102,7 +103,7 @@ class Roles(Controller):
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
-        await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
+        await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _aggregated(obj, rules), hooks=False)
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:
@@ -123,6 +124,24 @@ def _rules(entry: Entry) -> list[bytes]:
             serializer.fit_bytes(serializer.encode_json(rule)) for rule in entry.decode().get("rules") or ()
         ]
     return rules
+
+
+def _aggregated(obj: Object, rules: list[Object]) -> Object:
+    """Return the role with aggregated rules. The controller of a real cluster applies them with force and owns them."""
+    owned = {
+        "manager": _MANAGER,
+        "operation": "Apply",
+        "apiVersion": obj["apiVersion"],
+        "time": clock.now(),
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:rules": {}},
+    }
+    entries = [owned]
+    for entry in obj["metadata"].get("managedFields") or ():
+        left = {name: item for name, item in entry["fieldsV1"].items() if name != "f:rules"}
+        if left:
+            entries.append({**entry, "fieldsV1": left})
+    return _ruled({**obj, "metadata": {**obj["metadata"], "managedFields": entries}}, rules)
 
 
 def _ruled(obj: Object, rules: list[Object]) -> Object:
