@@ -69,6 +69,12 @@ def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
     return {one.name: _value(one.keyword, given.get(one.keyword), one.zero) for one in _FIELDS}
 
 
+def dump_items(items: Any) -> dict[str, Any]:
+    """Return the internal form of `items`: a schema, a list of schemas, or neither."""
+    several = [dump_schema(part) for part in each(items)] if isinstance(items, list) else None
+    return {"Schema": dump_schema(items) if isinstance(items, dict) else None, "JSONSchemas": several}
+
+
 def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the keywords of a schema that do not have Go's zero values, with their internal names, in their order."""
     values = ((one.name, schema.get(one.keyword), one.zero) for one in _FIELDS)
@@ -91,9 +97,7 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if keyword == "not":
         return dump_schema(value)
     if keyword == "items":
-        if isinstance(value, list):
-            return {"Schema": None, "JSONSchemas": [dump_schema(part) for part in each(value)]}
-        return {"Schema": dump_schema(value), "JSONSchemas": None}
+        return dump_items(value)
     if keyword in ("additionalProperties", "additionalItems"):
         whole = isinstance(value, dict)
         return {"Allows": whole or value, "Schema": dump_schema(value) if whole else None}

@@ -9,7 +9,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
-from podless.schema import rules
+from podless.schema import internal, rules
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
 
@@ -214,10 +214,11 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
     items = schema.get("items")
     if not keys:
         errors.append(field.required(f"{path}.{_KEYS}", f"must not be empty if {_LIST} is map"))
-    if not isinstance(items, dict | list):
-        errors.append(field.required(f"{path}.items", f"must have a schema if {_LIST} is map"))
+    if items is None:
+        return [*errors, field.required(f"{path}.items", f"must have a schema if {_LIST} is map")]
     if not isinstance(items, dict):
-        return errors
+        why = f"must only have a single schema if {_LIST} is map"
+        return [*errors, field.invalid(f"{path}.items", internal.dump_items(items), why)]
     kind = items.get("type") or ""
     if kind != "object":
         text = f"must be object if parent array's {_LIST} is map"
