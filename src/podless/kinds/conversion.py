@@ -98,13 +98,14 @@ class Converter:
         return kind.strategy.make_stored(kind, obj)
 
     async def round_trip(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """Return an object as its version would show it after it was stored; may change one of another version.
+        """Return an object as its version would show it after it was stored, with defaults; may change it.
 
         Raises ConversionFailed.
         """
         if not kind.custom:
             return kind.strategy.round_trip(obj)
         if version.name == kind.storage_version:
+            await self.client.slice(_schema(kind, version.name).normalize, obj)
             return obj
         there = await self.make_stored(kind, obj)
         if kind.webhook is not None:
