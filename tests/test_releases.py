@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from podless import Server
 from podless.runtime.option import StartError
@@ -512,3 +516,19 @@ def test_the_volume_limit_of_a_driver_was_immutable(release: str, status: int) -
         _, made = asked.send("POST", path, {"metadata": {"name": "n"}, "spec": {"drivers": [driver]}})
         made["spec"]["drivers"][0]["allocatable"] = {"count": 3}
         assert asked.send("PUT", f"{path}/n", made)[0] == status
+
+
+@pytest.mark.parametrize(("release", "at"), [("1.33", "status.conditions[1].type"), ("1.34", "status.conditions")])
+def test_a_certificate_request_that_is_approved_and_denied(release: str, at: str) -> None:
+    path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    conditions = [{"type": sort, "status": "True", "reason": "R"} for sort in ("Approved", "Denied")]
+    key = ec.generate_private_key(ec.SECP256R1())
+    made = x509.CertificateSigningRequestBuilder(x509.Name([])).sign(key, hashes.SHA256())
+    request = base64.b64encode(made.public_bytes(serialization.Encoding.PEM)).decode()
+    spec = {"request": request, "signerName": "example.com/x", "usages": ["client auth"]}
+    with Server(tls=False, kubernetes_version=release) as server:
+        asked = _Asked(server)
+        _, stored = asked.send("POST", path, {"metadata": {"name": "x"}, "spec": spec})
+        stored["status"] = {"conditions": conditions}
+        _, told = asked.send("PUT", f"{path}/x/approval", stored)
+    assert [one["field"] for one in told["details"]["causes"]] == [at]

@@ -19,6 +19,7 @@ from podless.meta.field import FieldError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 REQUEST, CERTIFICATE = "CERTIFICATE REQUEST", "CERTIFICATE"
 _APPROVED, _DENIED, _FAILED = "Approved", "Denied", "Failed"
@@ -200,7 +201,8 @@ def _conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
             yield field.not_supported(f"{path}[{place}].status", status, allowed)
         opposed = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(sort)
         if opposed in seen and not {_APPROVED, _DENIED} <= set(known):
-            yield field.invalid(path, sort, "Approved and Denied conditions are mutually exclusive")
+            where = path if has("ConflictsOfConditions") else f"{path}[{place}].type"
+            yield field.invalid(where, sort, "Approved and Denied conditions are mutually exclusive")
         if sort in seen and not lenient:
             yield field.duplicate(f"{path}[{place}].type", sort)
         seen.add(sort)
