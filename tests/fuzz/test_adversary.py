@@ -14,7 +14,7 @@ from tests.conftest import PROFILE
 from tests.fuzz.adversary import run
 from tests.fuzz.adversary.pairs import Pair
 
-_PAIRS = int(os.environ.get("ADVERSARY_PAIRS", "50" if PROFILE == "fresh" else "2"))
+_PAIRS = int(os.environ.get("ADVERSARY_PAIRS", "50" if PROFILE == "fresh" else "3"))
 _MOST = 3  # pairs that fail until no other is looked for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 60 * _PAIRS)]
