@@ -148,9 +148,14 @@ def _make_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: st
         if known is not None:
             yield known.row, known.long
             continue
-        with view.pause_collector(entry):
-            row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version)
-        yield row, kept.cache_row(entry.key, (entry.revision, shape), row).long + len(entry.body) + _MADE
+        known = kept.make_row(entry.key, (entry.revision, shape), partial(_make_row, call, entry, form, include))
+        yield known.row, known.long + len(entry.body) + _MADE
+
+
+def _make_row(call: Call, entry: Entry, form: AnswerForm, include: str) -> table.Row:
+    with view.pause_collector(entry):
+        obj = view.load_inner(call.kind, call.version, entry)
+        return table.make_row(table.table_layout(call.kind, call.version), obj, include, form.version)
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:

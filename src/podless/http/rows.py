@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podless.runtime import lazy
+from podless.runtime import lazy, slices
 
 if TYPE_CHECKING:
     from podless.publish import table
@@ -36,6 +37,7 @@ class Rows:
         self._size = 0
         self._gone = 0
         self._rows: dict[str, KnownRow] = {}
+        self._making: set[str] = set()  # keys of rows that suspended work is making
         self._texts: dict[bytes, bytes] = {}  # oldest first
 
     def find_row(self, key: str, state: Any) -> KnownRow | None:
@@ -45,6 +47,19 @@ class Rows:
         """
         row = self._rows.get(key)
         return row if row is not None and row.state == state else None
+
+    def make_row(self, key: str, state: Any, make: Callable[[], Row]) -> KnownRow:
+        """Make and cache the row of an object. If another answer is making it, wait for that in slices instead."""
+        while key in self._making and slices.give_turn():
+            known = self.find_row(key, state)
+            if known is not None:
+                return known
+        self._making.add(key)
+        try:
+            row = make()
+        finally:
+            self._making.discard(key)
+        return self.cache_row(key, state, row)
 
     def cache_row(self, key: str, state: Any, row: Row) -> KnownRow:
         """Cache a row in place of that of an earlier state."""

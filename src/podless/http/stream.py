@@ -219,7 +219,7 @@ class WatchStream:
         state = entry.revision, (self._find_layout(), kind.changed, self._include, self._form.version)
         known = self._rows.find_row(entry.key, state)
         if known is None:
-            known = self._rows.cache_row(entry.key, state, self._make_row(kind, version, entry))
+            known = self._rows.make_row(entry.key, state, lambda: self._make_row(kind, version, entry))
         return known.row
 
     def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:

@@ -90,12 +90,16 @@ class _Worker(greenlet):
         if not self.began:
             self.began = now
         elif now - self.began > SLICE:
-            self.took = now - self.began
-            self.spent += self.took
-            if self.spent > self.limit:
-                raise Timeout(LATE, {})
-            self.loop.switch(_SUSPENDED)
-            self.began = time.thread_time()
+            self.suspend(now)
+
+    def suspend(self, now: float) -> None:
+        """Suspend the work. now: by the thread's processor clock. Raise Timeout if its time is over."""
+        self.took = now - self.began
+        self.spent += self.took
+        if self.spent > self.limit:
+            raise Timeout(LATE, {})
+        self.loop.switch(_SUSPENDED)
+        self.began = time.thread_time()
 
     def work_time(self) -> float:
         """Return the seconds of processor time of the work since its first check of the clock."""
@@ -106,6 +110,17 @@ class _Worker(greenlet):
 
 _TRIED: Final[dict[greenlet, float]] = {}
 """By the greenlet that runs it (one a thread): when work without slices first checked the clock, 0 before that."""
+
+
+def give_turn() -> bool:
+    """Suspend the present work until other work had its turn. Returns False if it is not sliced."""
+    worker = getcurrent()
+    if type(worker) is not _Worker:
+        return False
+    now = time.thread_time()
+    worker.began = worker.began or now
+    worker.suspend(now)
+    return True
 
 
 def _yield_if_due() -> None:
