@@ -532,3 +532,15 @@ def test_a_certificate_request_that_is_approved_and_denied(release: str, at: str
         stored["status"] = {"conditions": conditions}
         _, told = asked.send("PUT", f"{path}/x/approval", stored)
     assert [one["field"] for one in told["details"]["causes"]] == [at]
+
+
+@pytest.mark.parametrize(("release", "kept"), [("1.35", False), ("1.36", True)])
+def test_fields_of_devices_whose_gates_are_off_are_dropped(release: str, kept: bool) -> None:
+    taint = {"key": "example.com/a", "effect": "NoSchedule"}
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "d.example.com", "pool": pool, "allNodes": True, "devices": [{"name": "d", "taints": [taint]}]}
+    with Server(tls=False, kubernetes_version=release) as server:
+        path = "/apis/resource.k8s.io/v1/resourceslices"
+        status, made = _Asked(server).send("POST", path, {"metadata": {"name": "s"}, "spec": spec})
+    assert status == 201, made
+    assert ("taints" in made["spec"]["devices"][0]) is kept
