@@ -5,7 +5,11 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from podless.cache.entry import Entry
+from podless.codec import serializer
+from podless.controllers import roles
 from tests.conftest import Client
+from tests.cost import assert_linear
 
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 
@@ -65,3 +69,18 @@ def test_who_views_and_who_edits_may_do_so_with_workloads(client: Client) -> Non
         found = [may(role, verb, group, resource) for role in ("view", "edit", "admin") for verb in ("list", "create")]
         assert found == [True, False, True, True, True, True], resource
     assert [may(role, "get", "", "secrets") for role in ("view", "edit")] == [False, True]
+
+
+def _entry(name: str, **obj: object) -> Entry:
+    return Entry.make_unstored(name, serializer.encode_json({"metadata": {"name": name, "labels": {"a": name}}, **obj}))
+
+
+def test_rules_are_gathered_in_linear_time_that_is_charged() -> None:
+    others = [_entry(f"r{number}", rules=[{"verbs": ["get"]}]) for number in range(20)]
+
+    def make(size: int) -> Entry:
+        chosen = [{"matchLabels": {"a": f"r{number}"}} for number in range(size)]
+        return _entry("all", aggregationRule={"clusterRoleSelectors": chosen})
+
+    assert list(roles._select_rules(make(3), others) or ()) == [b'{"verbs":["get"]}']
+    assert_linear(lambda role: roles._select_rules(role, others), make, 50)

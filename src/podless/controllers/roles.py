@@ -22,12 +22,14 @@ from podless.meta import selectors
 from podless.meta.selectors import LabelSelector
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge, each_part
 from podless.verbs.call import API
 
 _MANAGER = "clusterrole-aggregation-controller"  # the manager of aggregated rules in a real cluster
 _ALL = "all"  # aggregate all roles
 _AGAIN = "again"  # the same, later, for cycles of roles
 _LATER = 10.0  # seconds until then
+_SELECTOR = 8  # steps on the meter to parse a selector
 _MOST = 16  # rounds of aggregation before a write is answered, which limits the length of chains
 
 
@@ -91,14 +93,11 @@ class Roles(Controller):
     async def _gather(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
         """Set the rules of an aggregated role. ordered: compare their order, too; in a cycle it would never settle."""
         entry = self._roles.get(key)
-        wanted = _selectors(entry) if entry is not None else None
-        if entry is None or wanted is None:
+        if entry is None:
             return
-        found: dict[bytes, None] = {}
-        for selector in wanted:
-            for other in entries:
-                if other.key != key and selector.matches(other.labels):
-                    found.update(dict.fromkeys(_rules(other)))
+        found = await self.api.off_loop.run_in_slices(_select_rules, entry, entries)
+        if found is None:
+            return
         held = _rules(entry)
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
@@ -106,12 +105,33 @@ class Roles(Controller):
         await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _aggregated(obj, rules), hooks=False)
 
 
+def _select_rules(entry: Entry, entries: Sequence[Entry]) -> dict[bytes, None] | None:
+    """Return the rules of all roles that an aggregated role selects, in order; None if it is not aggregated."""
+    wanted = _selectors(entry)
+    if wanted is None:
+        return None
+    found: dict[bytes, None] = {}
+    for selector in wanted:
+        charge(1)
+        matches = selector.matches
+        for part in each_part(entries):
+            for other in part:
+                if other.key != entry.key and matches(other.labels):
+                    found.update(dict.fromkeys(_rules(other)))
+    return found
+
+
 def _selectors(entry: Entry) -> list[LabelSelector] | None:
     """Return the selectors of a role's aggregationRule, None without one; cached."""
     if "gathers" not in entry.forms:
         rule = entry.decode().get("aggregationRule")
-        chosen = rule.get("clusterRoleSelectors") or [] if rule is not None else None
-        entry.forms["gathers"] = [*map(selectors.from_object, chosen)] if chosen is not None else None
+        made: list[LabelSelector] | None = None
+        if rule is not None:
+            made = []
+            for given in rule.get("clusterRoleSelectors") or ():
+                charge(_SELECTOR)
+                made.append(selectors.from_object(given))
+        entry.forms["gathers"] = made
     wanted: list[LabelSelector] | None = entry.forms["gathers"]
     return wanted
 
